@@ -50,7 +50,7 @@ describe('The app beside other middleware', () => {
     return { url: await serve(app), reports: app.reports, emitted };
   }
 
-  it('may be mounted: its links, documents and files are relative, and other paths are passed on', async () => {
+  it('works under a mount path: its links are relative, and it passes other paths on', async () => {
     const app = new Koa().use(mount('/v1', appWith())).use((ctx) => void (ctx.body = 'mine'));
     const url = `${await serve(app)}/v1`;
     expect((await ask(`${url}/openapi.json`)).text).to.contain('"servers":[{"url":".",');
@@ -66,7 +66,7 @@ describe('The app beside other middleware', () => {
     expect((await ask(`${url}0/plants`)).text).to.equal('mine');
   });
 
-  it('passes a path that it does not know on, even if an outer router has matched it', async () => {
+  it('passes an unknown path on, even if an outer router has matched it', async () => {
     const outer = new Router().all('/v1{/*rest}', mount('/v1', appWith()) as never);
     const app = new Koa()
       .use(outer.routes() as Koa.Middleware)
@@ -80,7 +80,7 @@ describe('The app beside other middleware', () => {
     });
   });
 
-  it('reports a bug if a store or an authenticator throws an error with a status', async () => {
+  it('answers 50000 if a store or an authenticator throws an error with a status', async () => {
     const refuse = () => Promise.reject(Object.assign(new Error('no'), { status: 404 }));
     const stranger = appWith({ authenticator: { authenticate: refuse } });
     const plants = new PlantStore({ ...system(), store: { read: refuse, append: refuse } });
@@ -88,7 +88,7 @@ describe('The app beside other middleware', () => {
       expect(errorOf(await ask(`${await serve(app)}/plants`))).to.equal(50000);
   });
 
-  it('keeps the fields that middleware in front has set, and adds its own', async () => {
+  it('keeps the header fields that earlier middleware has set, and adds its own', async () => {
     const url = await front((ctx, next) => {
       ctx.set({ 'X-Other': 'value', 'Content-Security-Policy': 'none', Vary: 'Origin' });
       return next();
@@ -104,7 +104,7 @@ describe('The app beside other middleware', () => {
     }
   });
 
-  it('lets middleware in front read and change every response: here it compresses them', async () => {
+  it('lets earlier middleware read and change every response, for example compress it', async () => {
     const url = await front(async (ctx, next) => {
       await next();
       ctx.vary('Accept-Encoding');
@@ -126,7 +126,7 @@ describe('The app beside other middleware', () => {
     expect(await ask(`${url}/plants`, { headers: known })).to.include({ status: 304, text: '' });
   });
 
-  it('counts a request until it has ended, even one that is pipelined behind one of middleware in front', async () => {
+  it('stops counting a request when its connection closes, even behind one of other middleware', async () => {
     const app = appWith({ maxUserRequests: 1 });
     let isClosed = false;
     const url = await front(async ({ path, req }, next) => {
@@ -143,8 +143,8 @@ describe('The app beside other middleware', () => {
   });
 
   for (const [what, [expected, middleware]] of Object.entries<[string, Koa.Middleware]>({
-    'Koa removes the header fields': ['close', (ctx) => ctx.throw(403)],
-    'middleware keeps it open': [
+    'an error of Koa removes the header fields': ['close', (ctx) => ctx.throw(403)],
+    'middleware asks to keep it open': [
       'keep-alive',
       (ctx) => {
         ctx.set('Connection', 'keep-alive');
@@ -152,7 +152,7 @@ describe('The app beside other middleware', () => {
       },
     ],
   }))
-    it(`closes a connection with the response to an upgrade, although ${what}`, async () => {
+    it(`closes a connection after the response to an upgrade, even if ${what}`, async () => {
       const { url } = await followedBy(middleware);
       for (const each of [url, await front(middleware)]) {
         const client = await RawSocket.open(each);
@@ -162,7 +162,7 @@ describe('The app beside other middleware', () => {
       }
     });
 
-  it('uses the text of a body parser in front', async () => {
+  it('uses the original text of a body that an earlier body parser has read', async () => {
     const url = await front(bodyParser());
     const post = (body: string) => ask(`${url}/plants`, { method: 'POST', body });
     for (const id of ['9007199254740992', '9007199254740993'])
@@ -170,7 +170,7 @@ describe('The app beside other middleware', () => {
     expect(errorOf(await post('{"id":9007199254740993,"name":"Fern"}'))).to.equal(40003);
   });
 
-  it('reports a fault if another middleware has already read the body without passing it on', async () => {
+  it('answers 50000 and reports the cause if other middleware has read the body and not kept it', async () => {
     const app = appWith();
     const url = await front(async (ctx, next) => {
       ctx.req.resume();
@@ -185,7 +185,7 @@ describe('The app beside other middleware', () => {
     expect(app.reports[0]?.cause).to.have.property('cause').that.is.instanceOf(Error);
   });
 
-  it('passes unknown requests on to middleware, which may throw, and Koa answers its own errors', async () => {
+  it('passes unknown requests on to later middleware, and lets Koa answer its own errors', async () => {
     const { url, reports, emitted } = await followedBy((ctx, next) => {
       if (ctx.path === '/bug') throw new TypeError('a bug');
       if (ctx.path === '/status') throw Object.assign(new Error('no'), { status: 418 });
@@ -212,7 +212,7 @@ describe('The app beside other middleware', () => {
     ]);
   });
 
-  it('has the request ID of the report in the response to an error that Koa answers', async () => {
+  it('reports the request ID that the response contains if Koa answers an error', async () => {
     const { url, reports } = await followedBy((ctx) => ctx.throw(500, 'not yours'));
     for (const headers of [{}, { 'X-Request-Id': 'mine' }]) {
       const answer = await ask(`${url}/other`, { headers });
@@ -222,7 +222,7 @@ describe('The app beside other middleware', () => {
     expect(reports[0]!.requestId).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('lets middleware after it answer with anything that Koa can send, or without Koa', async () => {
+  it('lets later middleware answer with anything that Koa can send, or without Koa', async () => {
     for (const [answer, text, status] of [
       [(ctx) => (ctx.body = { a: 1 }), '{"a":1}', 200],
       [(ctx) => (ctx.body = Readable.from(['one ', 'two'])), 'one two', 200],
@@ -242,7 +242,7 @@ describe('The app beside other middleware', () => {
   });
 
   // `on-finished` marks a response that it watches with this property.
-  it('sends a text without watching its response with `on-finished`, which would take long', async () => {
+  it('sends a text without watching its response with `on-finished`, which is slow', async () => {
     let response: object = {};
     const { url } = await followedBy((ctx) => {
       response = ctx.res;
@@ -252,7 +252,7 @@ describe('The app beside other middleware', () => {
     expect(response).not.to.have.property('__onFinished');
   });
 
-  it('reads no stream for a HEAD', async () => {
+  it('does not read the stream of a response to HEAD', async () => {
     let read = false;
     const { url } = await followedBy(
       (ctx) => (ctx.body = new Readable({ read: () => (read = true) })),
@@ -261,7 +261,7 @@ describe('The app beside other middleware', () => {
     expect(read).to.equal(false);
   });
 
-  it('emits an Error for a stream that fails with another value', async () => {
+  it('emits an Error if a stream fails with a value that is not an Error', async () => {
     const { url, emitted } = await followedBy((ctx) => {
       const body = new Readable({ read: () => setImmediate(() => body.destroy('no' as never)) });
       body.push('one');
@@ -271,7 +271,7 @@ describe('The app beside other middleware', () => {
     expect(emitted.map(String)).to.deep.equal(['Error: non-error thrown: "no"']);
   });
 
-  it('resets a response whose stream has failed before', async () => {
+  it('resets the connection if the stream of a response was destroyed before it is sent', async () => {
     const { url } = await followedBy(async (ctx) => {
       const body = Readable.from(['one']);
       ctx.body = body;
@@ -282,7 +282,7 @@ describe('The app beside other middleware', () => {
   });
 });
 
-describe('A server', () => {
+describe('The app under a plain server of Node', () => {
   const path = temporaryDirectory();
   let server: Server | undefined;
   afterEach(() => server?.close().closeAllConnections());
@@ -292,7 +292,7 @@ describe('A server', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  it('of Node answers HEAD for a long list without a length', async () => {
+  it('answers HEAD for a long list without Content-Length', async () => {
     const url = await serve(appWith());
     for (let id = 1; id <= 12; id++) await new HttpClient(url).plants([id, 'x'.repeat(10_000)]);
     const { status, headers } = await ask(`${url}/plants`, { method: 'HEAD' });
@@ -301,7 +301,7 @@ describe('A server', () => {
     expect(headers).not.to.have.property('content-length');
   });
 
-  it('of Node resets a client that reads a long list too slowly, although it never stops', async () => {
+  it('resets a client that reads a long list too slowly, even if it never stops reading', async () => {
     const url = await serve(appWith({ readTimeoutMs: 500 }));
     for (let id = 1; id <= 1000; id++) await new HttpClient(url).plants([id, 'x'.repeat(10_000)]);
     const client = await RawSocket.open(url);
@@ -321,7 +321,7 @@ describe('A server', () => {
     'a long list': '/plants',
     'a file of the docs': '/docs/swagger-ui-bundle.js',
   }))
-    it(`of Node at a Unix socket closes the connection of a client that does not read ${what}`, async () => {
+    it(`closes the connection of a client at a Unix socket that does not read ${what}`, async () => {
       const store = new MemoryEventStore();
       const plants = Array.from({ length: 1000 }, (_, id) => created(id, 'x'.repeat(10_000)));
       await store.append(plantStreamOf('alice'), BEGINNING, 'a long list', encoded(...plants));
@@ -336,7 +336,7 @@ describe('A server', () => {
       client.destroy();
     });
 
-  it('of Node sends 100 Continue, once, and counts requests of a user until they are answered', async () => {
+  it('sends 100 Continue once, and counts the requests of a user until they are answered', async () => {
     const client = await RawSocket.open(await serve(appWith({ maxUserRequests: 1 })));
     client.send(
       bytesOf('POST', '/plants', `${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`),
@@ -347,7 +347,7 @@ describe('A server', () => {
     client.reset();
   });
 
-  it('of Node has faults of the service as errors of the app if there is no report', async () => {
+  it('emits a bug of the service as an error event if it has no report function', async () => {
     const store = new MemoryEventStore();
     store.read = () => Promise.reject(new TypeError('a bug'));
     const app = appWith({ report: undefined as never }, store);
@@ -357,8 +357,10 @@ describe('A server', () => {
     for (const query of ['', '?limit=x']) await ask(`${url}/plants${query}`);
     expect(errors.map(String)).to.deep.equal(['TypeError: a bug']);
   });
+});
 
-  it('with its app has the default of each option that is undefined', async () => {
+describe('The function serve', () => {
+  it('uses the default of each option that is undefined', async () => {
     const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
     const authenticator = { authenticate: () => parseUser('alice') };
     const missing = Object.fromEntries(Object.keys(HTTP_DEFAULTS).map((name) => [name, undefined]));
@@ -371,7 +373,7 @@ describe('A server', () => {
     await server.close({ noticeMs: 0, timeoutMs: 1000 });
   });
 
-  it('with its app is not ready while it drains', async () => {
+  it('reports that the app is not ready while its server drains', async () => {
     const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
     const server = await serveApp({ plants, authenticator: { authenticate: () => undefined } });
     const closed = server.close({ noticeMs: 200, timeoutMs: 1000 });
@@ -393,7 +395,7 @@ describe('A page of another origin', () => {
     return { status: answer.status, ...Object.fromEntries(fields) };
   }
 
-  it('has its preflight answered, without a token, if it is one of the allowed ones', async () => {
+  it('gets a response to its preflight request, without a token, if its origin is allowed', async () => {
     const allowed = {
       status: 204,
       vary: 'Origin',
@@ -421,7 +423,7 @@ describe('A page of another origin', () => {
     }
   });
 
-  it('may read every response, even a failure, with the fields that a client needs', async () => {
+  it('may read every response, including failures, and the header fields that a client needs', async () => {
     const shared = {
       'access-control-allow-origin': GARDEN,
       'access-control-expose-headers': 'ETag,Link,Retry-After,WWW-Authenticate,X-Request-Id',
@@ -440,7 +442,7 @@ describe('A page of another origin', () => {
     await stop();
   });
 
-  it('may read that its request was malformed, in a field or in its body', async () => {
+  it('may read the failure of a request with a malformed header field or body', async () => {
     const { url, stop } = await startWatched({ CORS_ORIGINS: GARDEN });
     const origin = `Origin: ${GARDEN}\r\n`;
     for (const bytes of [
@@ -456,7 +458,7 @@ describe('A page of another origin', () => {
     await stop();
   });
 
-  it('may read that its request was malformed while it waited, and finds its own request ID', async () => {
+  it('may read the failure and the request ID of a request that turned out malformed while it waited', async () => {
     const store = new SlowStore();
     const url = await serve(appWith({ corsOrigins: [GARDEN] }, store));
     const fields = `Origin: ${GARDEN}\r\nX-Request-Id: mine\r\n${JSON_TYPE}`;
@@ -483,7 +485,7 @@ describe('A page of another origin', () => {
     }
   });
 
-  it('may read that its request was too slow', async () => {
+  it('may read the failure of a request that was too slow', async () => {
     const { url, stop } = await startWatched({ CORS_ORIGINS: GARDEN, REQUEST_TIMEOUT_MS: '200' });
     const headers = {
       Origin: GARDEN,

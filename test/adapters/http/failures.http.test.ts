@@ -13,7 +13,7 @@ import { appWith, servedPerTest } from './app-with';
 const REASONS = { 50000: 'bug', 50300: 'store', 50301: 'unknown_outcome' };
 const SECRET = 'secret of the store';
 
-describe('A failure of the event store', () => {
+describe('An error of the event store', () => {
   const serve = servedPerTest();
 
   for (const [Failure, errors] of [
@@ -21,7 +21,7 @@ describe('A failure of the event store', () => {
     [OutcomeUnknown, { create: 50301, delete: 50301, list: 50300 }],
     [TypeError, { list: 50000 }],
   ] as const)
-    it(`${Failure.name} is answered by the kind of the request, without its text, and reported`, async () => {
+    it(`of the class ${Failure.name} is reported, and answered by the kind of request without its text`, async () => {
       const store = new MemoryEventStore();
       const app = appWith({}, store);
       const client = new HttpClient(await serve(app));
@@ -46,7 +46,7 @@ describe('A failure of the event store', () => {
       }
     });
 
-  it('has a Retry-After of its own time, or a second, and a jitter of up to a quarter', () => {
+  it('is answered with Retry-After: its own time or one second, plus a jitter of up to a quarter', () => {
     const seen = [undefined, 1001, 10_000].map((ms) =>
       [0, 0.4, 0.99].map((random) => retryAfterSeconds(ms, () => random)).join(' '),
     );
@@ -54,11 +54,11 @@ describe('A failure of the event store', () => {
   });
 });
 
-describe('A part of another author', () => {
+describe('A part that another author provides', () => {
   const pathOf = temporaryDirectory();
   const serve = servedPerTest();
 
-  it('that cannot be read now is read by the next request: a file of the docs', async () => {
+  it('is read again by the next request if it could not be read: a file of the docs', async () => {
     const app = appWith({ swaggerUi: pathOf('') });
     const client = new HttpClient(await serve(app));
     const file = () => client.get('/docs/swagger-ui.css');
@@ -68,7 +68,7 @@ describe('A part of another author', () => {
     expect(await file()).to.include({ status: 200, text: 'a {}' });
   });
 
-  it('may be ready without writes, and says why', async () => {
+  it('may report that it is ready only for reads, with the reasons', async () => {
     const works = { reads: true, writes: false, reasons: ['writes_refused'] };
     const client = new HttpClient(await serve(appWith({ ready: async () => works })));
     expect(JSON.parse((await client.get('/health/ready')).text)).to.deep.equal({
@@ -77,7 +77,7 @@ describe('A part of another author', () => {
     });
   });
 
-  it('may authenticate at once, or by a promise of another realm or library, as all three results', async () => {
+  it('may return each result of an authentication directly, or as any kind of promise', async () => {
     for (const [found, status, reason] of [
       ['alice', 200, undefined],
       [undefined, 401, 'token_unknown'],

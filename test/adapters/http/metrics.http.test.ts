@@ -19,7 +19,7 @@ describe('/metrics', () => {
   const client = () => new HttpClient(edge().service.url);
   const text = async () => (await exchange(edge().service.url, { path: '/metrics' })).text;
 
-  it('needs no token, says what each metric counts, and has those of the page', async () => {
+  it('needs no token, describes each metric, and contains all metrics of docs/operations.md', async () => {
     const all = await text();
     const names = [...all.matchAll(/^# HELP (\w+) .+\n# TYPE \1 /gm)].map(([, name]) => name);
     expect(names).to.have.length(all.match(/^# TYPE /gm)!.length);
@@ -34,7 +34,7 @@ describe('/metrics', () => {
     expect(names).to.include.members(named);
   });
 
-  it('has a bounded number of series, and no data of users: unknown methods and paths have one label', async () => {
+  it('contains a bounded number of series and no user data: unknown methods and paths share a label', async () => {
     for (const method of [...METHODS, 'PUT', 'PROPFIND', 'LINK'])
       await client().send({ method, path: '/Canary7' });
     for (const path of ['/plants%2fCanary7', '/health/Canary7']) await client().get(path);
@@ -64,7 +64,7 @@ describe('The admin port', () => {
     return found;
   };
 
-  it('has health and metrics and nothing else; the public port keeps health, for its proxy', async () => {
+  it('serves only health and metrics, and the public port serves health, but no metrics', async () => {
     const { url, adminUrl } = edge().service;
     expect(await statuses(adminUrl!)).to.deep.equal([200, 200, 200, 404, 404, 404]);
     expect(await statuses(url)).to.deep.equal([200, 200, 404, 200, 401, 200]);
@@ -76,7 +76,7 @@ describe('The admin port', () => {
     expect(allows).to.deep.equal(['GET, HEAD, OPTIONS', null, null]);
   });
 
-  it('answers if clients have all connections of the public port, and counts and logs its requests', async () => {
+  it('answers even if all public connections are in use, and its requests are counted and logged', async () => {
     const { url, adminUrl, log } = edge().service;
     const clients = [await edge().send(LIST), await edge().send(LIST)];
     for (const client of clients) await client.answer();
@@ -101,7 +101,7 @@ describe('The admin port', () => {
     ['sending a request slowly', LIVE.slice(0, -2), END],
     ['waiting for a response that they do not read', METRICS.repeat(500), ''],
   ] as const)
-    it(`answers although its 32 connections are taken, of which it closes the oldest: ${what}`, async () => {
+    it(`closes its oldest connection for a new one if all 32 are ${what}`, async () => {
       const admin = edge().service.adminUrl!;
       const taken: RawSocket[] = [];
       while (taken.length < 32) {
@@ -120,7 +120,7 @@ describe('The admin port', () => {
       for (const client of taken) client.reset();
     });
 
-  it('fails readiness on both ports during the drain, and closes after the last response', async () => {
+  it('answers readiness with 503 during the drain, as the public port does, and closes afterwards', async () => {
     const { service, store } = edge();
     store.delayMs = Infinity;
     const client = await edge().send(LIST);

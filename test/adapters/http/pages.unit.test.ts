@@ -62,14 +62,14 @@ describe('The query of a list', () => {
     ['cursor=djEuNQ&limit=2', 'limit=2&cursor=djEuNQ'],
     ['cursor=djEuNQ', 'cursor=djEuNQ'],
   ] as const)
-    it(`?${sent} is canonically ?${text}, which is read as the same`, () => {
+    it(`?${sent} has the canonical form ?${text}, which has the same meaning`, () => {
       const query = parseQuery(sent);
       expect(formatQuery(query)).to.equal(text);
       expect(parseQuery(text)).to.deep.equal(query);
       if (text === '') expect(query).to.deep.equal(WHOLE_LIST);
     });
 
-  it('decodes only what is known of its parameters, of which there may be thousands', () => {
+  it('is decoded only in its known parameters, because it may contain thousands of others', () => {
     const decodeAll = globalThis.decodeURIComponent;
     let decoded = 0;
     globalThis.decodeURIComponent = (text) => (decoded++, decodeAll(text));
@@ -88,7 +88,7 @@ describe('The query of a list', () => {
     ['limit', 'limit must be a number of plants in decimal digits, 0 or more', '+1', ...LIMITS],
     ['cursor', 'cursor must come from the Link of an earlier response', ...CURSORS],
   ] as const)
-    it(`is refused with a malformed ${name}, or with more than one`, () => {
+    it(`is refused if its ${name} is malformed or given more than once`, () => {
       const malformed = [name, ...[...values, ...ILL_FORMED].map((value) => `${name}=${value}`)];
       const several = ['[]=1', '%5B%5D=1', '[=1', `=djEuNQ&${name}=1`].map(
         (rest) => `x=1&${name}${rest}`,
@@ -105,7 +105,7 @@ describe('The query of a list', () => {
 });
 
 describe('The text of a list', () => {
-  it('is rendered once while nothing is written, in memory of its own', async () => {
+  it('is rendered once until the list changes, in a buffer of its own', async () => {
     const [pages, list] = [pagesWith(), listOf('Fern')];
     const first = await textOf(pages, ADA, list);
     expect(await textOf(pages, ADA, list)).to.equal(first);
@@ -116,7 +116,7 @@ describe('The text of a list', () => {
     expect(namesIn(await textOf(pages, ADA, list))).to.deep.equal(['Fern', 'Moss']);
   });
 
-  it('differs for another user, another page, and another history of the same length', async () => {
+  it('differs for another user, another page, and a different history of the same length', async () => {
     const [pages, list, other] = [pagesWith(), listOf('Fern', 'Moss'), listOf('Aloe', 'Palm')];
     const texts: string[] = [];
     for (const [user, from, query, commit] of [
@@ -141,7 +141,7 @@ describe('The text of a list', () => {
     expect(texts).to.deep.equal(expected);
   });
 
-  it('has a different entity tag for each commit, valid in a header', () => {
+  it('has a different entity tag for each commit, which is valid in a header field', () => {
     const commits = [
       'c',
       'C',
@@ -160,7 +160,7 @@ describe('The text of a list', () => {
     expect(tags[0]).to.equal('"1-c"');
   });
 
-  it('is dropped beyond a bound, the oldest first, not more than necessary, and never the newest', async () => {
+  it('is evicted beyond a bound: the oldest first, no more than necessary, and never the newest', async () => {
     const pages = pagesWith(THREE);
     const ask = (user: string, name = 'Fern') => textOf(pages, user as User, listOf(name));
     const first = await ask('1');
@@ -174,7 +174,7 @@ describe('The text of a list', () => {
     expect(await long()).not.to.equal(longest);
   });
 
-  it('counts as the newest once it was replaced, even by a longer text', async () => {
+  it('counts as the newest after it is replaced, and a longer text respects the bound', async () => {
     const pages = pagesWith(THREE);
     const ask = (user: string, name: string) =>
       textOf(pages, user as User, listOf(name), '', `commit of ${name}`);
@@ -196,7 +196,7 @@ describe('The text of a list', () => {
     expect(await textOf(pages, BOB, listOf('Fern'))).to.equal(bobs);
   });
 
-  it('is work that waits for its turn if it has more than 256 plants, however short they are', async () => {
+  it('is rendered in a turn of the scheduler if it contains more than 256 plants, however short', async () => {
     for (const [count, lanes] of [
       [256, []],
       [257, [ADA]],
@@ -208,7 +208,7 @@ describe('The text of a list', () => {
     }
   });
 
-  it('is a stream of chunks if it is long, which later changes of the list do not show', async () => {
+  it('is a stream of chunks if it is long, and does not show later changes of the list', async () => {
     const list = listAfter(ferns(12_000));
     const rendered = bodyOf(pagesWith(), ADA, list);
     list.evolve(created(12_000, 'Moss'));
@@ -218,7 +218,7 @@ describe('The text of a list', () => {
     expect(names).to.deep.equal(ferns(12_000).map(({ plant }) => plant.name));
   });
 
-  it('is sent one chunk a turn of the event loop if it is long, however fast its client reads', async () => {
+  it('is sent one chunk per turn of the event loop if it is long, however fast its client reads', async () => {
     let turns = 0;
     const body = (await stream(pagesWith(), 'ada')).resume();
     for (; !body.readableEnded; turns++) await turn();
@@ -226,7 +226,7 @@ describe('The text of a list', () => {
     expect(turns).to.be.at.least(2);
   });
 
-  it('ends early if its reader does not take a chunk in time', async () => {
+  it('is aborted if its client does not read a chunk in time', async () => {
     const pages = new Pages(new FairScheduler(), 20);
     const body = await stream(pages, 'ada');
     await once(body, 'close');
@@ -234,7 +234,7 @@ describe('The text of a list', () => {
     expect(pages.streaming).to.equal(0);
   });
 
-  it('is sent whole to a reader that takes each chunk in time, however long all of them take', async () => {
+  it('is sent completely to a client that reads each chunk in time, however long the whole takes', async () => {
     const limitMs = patient(500);
     const list = listOf(...Array.from({ length: 30 }, (_, at) => `${at}`.padEnd(70_000)));
     const body = (await bodyOf(new Pages(new FairScheduler(), limitMs), ADA, list)) as Readable;
@@ -248,7 +248,7 @@ describe('The text of a list', () => {
     expect(namesIn(Buffer.from(text))).to.have.length(30);
   }).slow(4000);
 
-  it('is sent at most 32 times at once to a user, and 512 times to all, if it is long; each user has one', async () => {
+  it('is streamed at most 32 times at once to a user and 512 times to all, but once to every user', async () => {
     const pages = pagesWith();
     const sent: Readable[] = [];
     const fill = async (user: string, times: number) => {
@@ -267,7 +267,7 @@ describe('The text of a list', () => {
 });
 
 describe('A condition', () => {
-  it('is not divided into its tags if none can be that of the list, because it may have thousands', () => {
+  it('is not split into its tags, of which there may be thousands, if none can match the list', () => {
     const tags = {
       trim: () => '',
       includes: (text: string) => text !== '"1-c',
@@ -278,7 +278,7 @@ describe('A condition', () => {
     expect(() => answerNotModified(conditionOf('if-match'), '"1-c"')).to.throw(HttpFailure);
   });
 
-  it('holds for the tag of the list, whether weak or not, even if the tag contains W/', () => {
+  it('matches the tag of the list, weak or strong, even if the tag contains W/', () => {
     for (const prefix of ['', 'W/'])
       expect(
         answerNotModified(
@@ -290,7 +290,7 @@ describe('A condition', () => {
 });
 
 describe('The downloads that may not have been read', () => {
-  it('lose the oldest ones one after the other, even before the first of them has closed', () => {
+  it('are reset beyond the limit, the oldest first, even before the first one has closed', () => {
     const limit = downloadLimit(60_000);
     const reset: number[] = [];
     for (let id = 0; id < 64 + 3; id++) {
@@ -301,7 +301,7 @@ describe('The downloads that may not have been read', () => {
     expect(reset).to.deep.equal([0, 1, 2]);
   });
 
-  it('count those of a connection once, so that the address with the most of them loses one', () => {
+  it('count once per connection, so that the address with the most connections loses one', () => {
     const limit = downloadLimit(60_000);
     const reset: string[] = [];
     const connect = (remoteAddress: string) =>
@@ -324,7 +324,7 @@ describe('The downloads that may not have been read', () => {
 });
 
 describe('A counter for each key', () => {
-  it('leaves nothing of keys whose sum is 0', () => {
+  it('keeps no entry for a key whose sum is 0', () => {
     const counter = new PerKeyCounter<string>();
     const before = heapAfterGc();
     for (let user = 0; user < 100_000; user++)

@@ -6,7 +6,7 @@ import type { User } from '../../../src/application';
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 
 describe('The scheduler', () => {
-  it('starts 16 requests in a turn of the event loop, the users alternately, and fewer beside a newcomer', async () => {
+  it('starts 16 requests per turn of the event loop, fewer with new clients, alternating between users', async () => {
     const scheduler = new FairScheduler({ now: () => 0, after: () => () => {} });
     const started: Lane[] = [];
     const ask = (lane: Lane, isFirst = false) => {
@@ -23,7 +23,7 @@ describe('The scheduler', () => {
     while (started.length < 42) await turn();
   });
 
-  it('starts no further request in a turn that has taken two milliseconds', async () => {
+  it('starts no further request in a turn of the event loop that has taken two milliseconds', async () => {
     let now = 0;
     const started: Lane[] = [];
     const scheduler = new FairScheduler({ now: () => now, after: () => () => {} });
@@ -43,7 +43,7 @@ describe('The scheduler', () => {
     expect(started.slice(4)).to.deep.equal([ADA, ADA]);
   });
 
-  it('does one long work in a turn of the event loop, for one user after the other', async () => {
+  it('does one piece of long work per turn of the event loop, alternating between users', async () => {
     const scheduler = new FairScheduler();
     const done: Lane[] = [];
     const work = (lane: Lane) => scheduler.do(lane, () => done.push(lane));
@@ -56,7 +56,7 @@ describe('The scheduler', () => {
     expect(done).to.deep.equal([ADA, ADA, BOB, ADA]);
   });
 
-  it('leaves others as much time as long work has taken, if they ask for it', async () => {
+  it('leaves other users as much time as long work has taken, if they have requests', async () => {
     let [now, done] = [0, 0];
     const pauses: (readonly [ms: number, end: () => void])[] = [];
     const scheduler = new FairScheduler({
@@ -83,7 +83,7 @@ describe('The scheduler', () => {
     expect(pauses).to.deep.equal([]);
   });
 
-  it('fails only the work that throws', async () => {
+  it('rejects only the work that throws', async () => {
     const scheduler = new FairScheduler();
     const failing = scheduler.do(ADA, () => {
       throw new TypeError('a bug');

@@ -9,7 +9,7 @@ import { servicesPerTest } from '../../support/watched-service';
 describeRedis('A walk through the pages of a list', (startRedis) => {
   const start = servicesPerTest();
 
-  it('has each plant once that a failover does not lose, even after others took the place of lost ones', async () => {
+  it('shows each plant that survives a failover once, even if new plants replace lost ones', async () => {
     const primary = await startRedis();
     const replica = await startRedis('--replicaof', ...primary.peer);
     const proxy = await TcpProxy.to(primary);

@@ -40,14 +40,14 @@ export function behaviour(service: ReturnType<typeof tested>): void {
       ],
       ['\ufeff{"id":1,"name":"Fern"}', '{"name":"Fern"}'],
     ] as const)
-      it(`is answered and listed as name and tag, never with its id: ${sent}`, async () => {
+      it(`is returned and listed with name and tag only, never with its id: ${sent}`, async () => {
         const user = service.user();
         expect(await user.post(sent)).to.include({ status: 200, text: returned });
         expect((await user.list()).text).to.equal(`[${returned}]`);
         expect({}).not.to.have.property('tag');
       });
 
-    it('keeps id and members exactly, character for character', async () => {
+    it('keeps its id, name and tag exactly', async () => {
       const user = service.user();
       const pair = fc.tuple(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), anyPlant);
       const plants = fc.uniqueArray(pair, { selector: ([id]) => id, maxLength: 8 });
@@ -69,7 +69,7 @@ export function behaviour(service: ReturnType<typeof tested>): void {
       ['-0', '0'],
       ['9007199254740993', '9007199254740993'],
     ] as const)
-      it(`has the id ${id} of the JSON number ${literal}, is the only one with it, and is deleted once`, async () => {
+      it(`with the JSON number ${literal} as its id has the unique id ${id}, and is deleted once`, async () => {
         const user = service.user();
         await user.plants([literal, 'Fern'], ['9007199254740992', 'Moss']);
         expect(await user.create(id, 'Palm')).to.include({ status: 400, error: 40003 });
@@ -79,7 +79,7 @@ export function behaviour(service: ReturnType<typeof tested>): void {
         expect(await user.names()).to.deep.equal(['Moss']);
       });
 
-    it('belongs to its user: no other one lists or deletes it, or finds its id taken', async () => {
+    it('belongs to its user: others neither list nor delete it, and may use the same id', async () => {
       const [user, other] = [service.user(), service.user()];
       await user.plants([1, 'Fern'], [2, 'Palm']);
       await other.plants([1, 'Moss']);
@@ -90,7 +90,7 @@ export function behaviour(service: ReturnType<typeof tested>): void {
   });
 
   describe('A list', () => {
-    it('has a new strong ETag after each change, also after one that restores it, and 304 until then', async () => {
+    it('has a new ETag after each change, even one that restores it, and is answered 304 until then', async () => {
       const user = service.user();
       const etags = new Set<string>();
       for (let changes = 0; changes < 5; changes++) {
@@ -105,7 +105,7 @@ export function behaviour(service: ReturnType<typeof tested>): void {
       expect(etags).to.have.property('size', 5);
     });
 
-    it('shows each plant that lives through a walk exactly once, while others are created and deleted', async () => {
+    it('shows each plant exactly once in a walk through its pages, while others are created and deleted', async () => {
       const user = service.user();
       // From here on, the position of a plant is not its number in the list.
       await user.plants([0, 'gone']);

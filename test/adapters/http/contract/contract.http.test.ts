@@ -22,31 +22,26 @@ type Body = NonNullable<HttpRequest['body']>;
 /** The error, and what its message contains; without it, the body is accepted. */
 const BODIES: readonly (readonly [what: string, Body, error?: number, told?: string])[] = [
   ['arrays nested 999 deep in its object', nested(999)],
-  ['exactly the limit', padded(BODY_LIMIT)],
+  ['exactly the maximum size', padded(BODY_LIMIT)],
   [
-    'chunks that cut a character',
+    'chunks that split a character',
     [bytes('{"id":1,"name":"Fern","x":"', [0xf0, 0x9f]), bytes([0x8c, 0xbf], '"}')],
   ],
-  ['nothing', '', 40001, 'JSON'],
+  ['no content', '', 40001, 'JSON'],
   ['two byte order marks', `\ufeff\ufeff${FERN}`, 40001, 'JSON'],
   ['invalid UTF-8', bytes('{"id":1,"name":"', [0xff], '"}'), 40001, 'UTF-8'],
   ['arrays nested 1,000 deep in its object', nested(1000), 40001, 'deep'],
-  ['an id twice', '{"id":9007199254740993,"id":9007199254740992,"name":"Fern"}', 40001, 'twice'],
+  ['two ids', '{"id":9007199254740993,"id":9007199254740992,"name":"Fern"}', 40001, 'twice'],
   ['no id', '{"name":"Fern"}', 40002, 'id is required'],
   ['an id that is a fraction', '{"id":7.5,"name":"Fern"}', 40002, 'id must be'],
   ['an id that is too large', '{"id":9223372036854775808,"name":"Fern"}', 40002, 'id must be'],
   ['no name', '{"id":1}', 40002, 'name is required'],
   ['an empty name', '{"id":1,"name":""}', 40002, 'name must be'],
-  [
-    'a name in the prototype only',
-    '{"id":1,"__proto__":{"name":"Fern"}}',
-    40002,
-    'name is required',
-  ],
+  ['a name only in __proto__', '{"id":1,"__proto__":{"name":"Fern"}}', 40002, 'name is required'],
   ['a lone surrogate in the name', '{"id":1,"name":"a\\ud800"}', 40002, 'name must be'],
   ['a tag that is null', '{"id":1,"name":"Fern","tag":null}', 40002, 'tag, where given, must be'],
-  ['a number', '7', 40002, 'object'],
-  ['one byte over the limit', padded(BODY_LIMIT + 1), 41300, String(BODY_LIMIT)],
+  ['a number instead of an object', '7', 40002, 'object'],
+  ['one byte more than the maximum size', padded(BODY_LIMIT + 1), 41300, String(BODY_LIMIT)],
 ];
 
 const application = (...subtypes: string[]) => subtypes.map((subtype) => `application/${subtype}`);
@@ -67,7 +62,7 @@ const FIELDS: readonly (readonly [field: string, status: number, ...values: stri
 ];
 
 /**
- * RFC 9110, 13: the status by value, of a user with the plant 1. `TAG` is that of its list, `CODED`
+ * RFC 9110, 13: the status by value, of a user with the plant 1. `TAG` is that of its list, `GZIPTAG`
  * the same after a coding; two others differ in length.
  */
 const CONDITIONS: readonly (readonly [
@@ -82,13 +77,13 @@ const CONDITIONS: readonly (readonly [
     'GET /plants',
     'If-None-Match',
     ['"other", "and another"', 200],
-    ['LONGER', 200],
-    ['SHORTER', 200],
+    ['LONGERTAG', 200],
+    ['SHORTERTAG', 200],
   ],
   ['HEAD /plants', 'If-None-Match', ['TAG', 304]],
   // As Apache's mod_deflate changes a tag.
-  ['GET /plants', 'If-None-Match', ['CODED', 304], ['W/CODED', 304]],
-  ['GET /plants', 'If-Match', ['CODED', 412]],
+  ['GET /plants', 'If-None-Match', ['GZIPTAG', 304], ['W/GZIPTAG', 304]],
+  ['GET /plants', 'If-Match', ['GZIPTAG', 412]],
   ['DELETE /plants/1', 'If-Match', ['*', 204], ['TAG', 412], ['nonsense', 412]],
   ['DELETE /plants/2', 'If-Match', ['*', 404]],
   ['DELETE /plants/1', 'If-None-Match', ['*', 412], ['"other"', 412]],
@@ -161,7 +156,7 @@ describe('The service in memory', () => {
 
   describe('POST /plants', () => {
     for (const [what, body, error, told = ''] of BODIES)
-      it(`${error ? `answers ${error} to` : 'accepts'} a body of ${what}`, async () => {
+      it(`${error ? `answers ${error} to` : 'accepts'} a body with ${what}`, async () => {
         const user = service.user();
         const answer = await user.post(body);
         expect(answer).to.include(
@@ -171,7 +166,7 @@ describe('The service in memory', () => {
         expect(await user.names()).to.deep.equal(error ? [] : ['Fern']);
       });
 
-    it('accepts only JSON in UTF-8, and no content encoding', async () => {
+    it('accepts only JSON in UTF-8, without a content encoding', async () => {
       expect((await service.user().post(FERN, {})).error).to.equal(41500);
       for (const [field, status, ...values] of FIELDS)
         for (const value of values) {
@@ -201,7 +196,7 @@ describe('The service in memory', () => {
       });
   });
 
-  it('answers HEAD like GET, without the body', async () => {
+  it('answers HEAD like GET, but without the body', async () => {
     const user = service.user();
     const [get, head] = [await user.list(), await user.send({ method: 'HEAD', path: '/plants' })];
     expect(head).to.include({ status: 200, text: '' });
@@ -212,12 +207,17 @@ describe('The service in memory', () => {
   describe('The condition', () => {
     for (const [target, field, ...rows] of CONDITIONS)
       for (const [value, status] of rows)
-        it(`${field}: ${value} of ${target} is answered ${status}`, async () => {
+        it(`${field}: ${value} leads to status ${status} for ${target}`, async () => {
           const user = service.user();
           await user.plants([1, 'Fern']);
           const tag = (await user.list()).headers.etag!;
           const [longer, coded] = [`"0${tag.slice(1)}`, tag.replace(/"$/, '-gzip"')];
-          const others = { TAG: tag, LONGER: longer, SHORTER: `"${tag.slice(2)}`, CODED: coded };
+          const others = {
+            TAG: tag,
+            LONGERTAG: longer,
+            SHORTERTAG: `"${tag.slice(2)}`,
+            GZIPTAG: coded,
+          };
           const sent = value.replace(/[A-Z]{2,}/, (name) => others[name as keyof typeof others]);
           const [method = '', path = ''] = target.split(' ');
           // `fetch` adds Cache-Control to such a request by itself.
@@ -232,7 +232,7 @@ describe('The service in memory', () => {
           expect(await user.names()).to.deep.equal(status === 204 ? [] : ['Fern']);
         });
 
-    it('If-None-Match: * lets a plant be created that does not exist', async () => {
+    it('If-None-Match: * allows the creation of a plant that does not exist', async () => {
       const answer = await service.user().post(FERN, { ...JSON_TYPE, 'If-None-Match': '*' });
       expect(answer.status).to.equal(200);
     });
@@ -240,7 +240,7 @@ describe('The service in memory', () => {
 
   describe('Authentication', () => {
     for (const [authorization, challenge] of Object.entries(CREDENTIALS))
-      it(`answers ${challenge ?? 200} to "${authorization.slice(0, 30)}"`, async () => {
+      it(`${challenge ? `sends ${challenge} for` : 'accepts'} "${authorization.slice(0, 30)}"`, async () => {
         const headers = {
           Authorization: authorization.replaceAll(/TOKEN(?!-)/g, service.user().token),
         };
@@ -255,13 +255,13 @@ describe('The service in memory', () => {
     });
   });
 
-  it('is asked at every path of the OpenAPI document', () => {
+  it('is tested at every path of the OpenAPI document', () => {
     const asked = Object.keys(ALLOWED).map((path) => path.replace(/\/1$/, '/{id}'));
     expect(asked).to.have.members(Object.keys(openApi.paths));
   });
 
   for (const [path, allowed] of Object.entries(ALLOWED))
-    it(`answers 405 with Allow to other methods of ${path}, whatever fields say, and 204 to OPTIONS`, async () => {
+    it(`answers 405 to methods that ${path} does not allow, even overridden, and 204 to OPTIONS`, async () => {
       const user = service.user();
       await user.plants([1, 'Fern']);
       const headers = { 'X-HTTP-Method-Override': 'DELETE' };
@@ -272,7 +272,7 @@ describe('The service in memory', () => {
       expect(await user.names()).to.deep.equal(['Fern']);
     });
 
-  it('answers 40400 to an unknown path, to any method, and without a token unless it is below /plants', async () => {
+  it('answers 40400 to any method at an unknown path, and requires a token only below /plants', async () => {
     for (const path of UNKNOWN_PATHS)
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS'])
         expect((await anyone({ method, path })).error, `${method} ${path}`).to.equal(40400);
@@ -280,7 +280,7 @@ describe('The service in memory', () => {
       expect((await service.user().get(path)).error, path).to.equal(40400);
   });
 
-  it('returns a well-formed request id, and a new one with a failure without one', async () => {
+  it('returns a well-formed request ID, and a new one with the failure of a request without one', async () => {
     const idOf = async (path: string, id: string) =>
       (await anyone({ path, headers: { 'X-Request-Id': id } })).headers['x-request-id'];
     for (const id of ['abc-123_x.y', 'x'.repeat(64)]) expect(await idOf('/', id)).to.equal(id);

@@ -21,13 +21,16 @@ describe('A connection', () => {
   const edge = served({ ...LIMITS, REQUEST_TIMEOUT_MS: '60000' });
 
   for (const [what, [bytes, error]] of Object.entries<[string, number]>({
-    garbage: ['BAD\r\n\r\n', 40000],
+    'bytes that are not HTTP': ['BAD\r\n\r\n', 40000],
     CONNECT: [request('CONNECT', 'plants.example:443'), 40500],
     'an incomplete request that times out': [`GET /plants HTTP/1.1\r\n${HOST}`, 40800],
     'a malformed body': [`${POST}${CHUNKED}\r\nzz\r\n`, 40000],
-    'a malformed body that nobody reads': [request('GET', '/plants', CHUNKED) + 'zz\r\n', 40000],
+    'a malformed body that no handler reads': [
+      request('GET', '/plants', CHUNKED) + 'zz\r\n',
+      40000,
+    ],
   }))
-    it(`answers what it has accepted before it refuses ${what} behind it, and closes`, async () => {
+    it(`answers all accepted requests before it refuses ${what}, and then closes`, async () => {
       if (what.endsWith('times out'))
         await edge().restart({ ...LIMITS, REQUEST_TIMEOUT_MS: '500' });
       for (const count of [1, 20]) {
@@ -42,7 +45,7 @@ describe('A connection', () => {
       }
     });
 
-  it('has no second response if a body turns out malformed after its response', async () => {
+  it('sends no second response if a body turns out to be malformed after its response', async () => {
     const client = await edge().send(request('GET', '/unknown', CHUNKED));
     expect(errorOf(await client.answer())).to.equal(40400);
     expect((await client.send('zz\r\n').answers()).answers).to.deep.equal([]);
@@ -54,12 +57,12 @@ describe('A connection', () => {
       .replace('HTTP/1.1', 'HTTP/1.0')
       .slice(0, -1),
   }))
-    it(`answers only 40000 if the client ends its side within ${what}`, async () => {
+    it(`answers only 40000 if the client half-closes it within ${what}`, async () => {
       const { answers, ending } = await (await edge().send(bytes)).finish().answers();
       expect([answers.map(errorOf), ending]).to.deep.equal([[40000], 'end']);
     });
 
-  it('answers all requests before the client has ended its side', async () => {
+  it('answers all requests that the client sent before it half-closed the connection', async () => {
     edge().store.delayMs = A_MOMENT_MS;
     const { answers, ending } = await (await edge().send(create(1) + LIST)).finish().answers();
     expect([answers.map(({ status }) => status), ending]).to.deep.equal([[200, 200], 'end']);
@@ -72,7 +75,7 @@ describe('A connection', () => {
     ['a large body', 41300, `${POST}Content-Length: 1000000\r\n\r\n`, LARGE, 100],
     ['large chunks', 41300, `${POST}${CHUNKED}\r\n`, `100000\r\n${'x'.repeat(2 ** 20)}\r\n`, 16],
   ] as const)
-    it(`delivers its refusal to a client that reads only after it has sent ${what}`, async () => {
+    it(`delivers its error response to a client that reads only after it has sent ${what}`, async () => {
       const client = await edge().send(head);
       client.socket.pause();
       client.send(chunk.repeat(times));
@@ -81,14 +84,14 @@ describe('A connection', () => {
       expect([answers.map(errorOf), ending]).to.deep.equal([[error], 'end']);
     });
 
-  it('is closed although the client sends without end', async () => {
+  it('is closed even if the client never stops sending', async () => {
     const client = await edge().send(`${POST}Content-Length: 9000000000\r\n\r\n`);
     const sending = setInterval(() => client.send('x'.repeat(100_000)), 5);
     await new Promise((resolve) => client.socket.once('close', resolve));
     clearInterval(sending);
   });
 
-  it('has one request at a time in the event store', async () => {
+  it('sends its requests to the event store one after the other', async () => {
     edge().store.delayMs = A_MOMENT_MS;
     const client = await edge().send(LIST.repeat(5));
     for (let i = 0; i < 5; i++) expect((await client.answer()).status).to.equal(200);
@@ -96,7 +99,7 @@ describe('A connection', () => {
     expect(edge().store.trips).to.equal(5);
   });
 
-  it('may have a thousand waiting requests, is reset beyond, and no other one is', async () => {
+  it('is reset if it has more than a thousand waiting requests, and other connections are not', async () => {
     edge().store.delayMs = Infinity;
     const modest = await edge().send(LIST + SMALL.repeat(1000));
     await (await edge().send(LIST + SMALL.repeat(1100))).ended();
@@ -126,7 +129,7 @@ describe('A connection', () => {
       await until(async () => (await pipelined()).answers.length === 10);
     });
 
-  it('may have five waiting requests whatever those of all others take', () => {
+  it('may always have five waiting requests, however much memory other connections take', () => {
     const bytes = new PerKeyCounter<Connection>();
     const turns = new FairScheduler();
     const [one, other] = [1, 2].map(
@@ -146,7 +149,7 @@ describe('A connection', () => {
     expect(taken).to.deep.equal([...Array<string>(6).fill('admitted'), 'refused']);
   });
 
-  it('serves ten thousand requests, and closes with the response to the last', async function () {
+  it('serves ten thousand requests, and closes after the response to the last one', async function () {
     this.slow(4000);
     const client = await edge().send();
     const live = `GET /health/live HTTP/1.1\r\n${HOST}${END}`;

@@ -36,14 +36,17 @@ type Row = readonly [Sent, ...outcomes: number[]];
 
 /** After the last response the connection is closed, and a later request is not executed. */
 const CLOSED: Readonly<Record<string, Row>> = {
-  'no Host': [GET + AUTH + END, 40000],
-  'two Hosts': [GET + HOST + HOST + AUTH + END, 40000],
+  'a request without Host': [GET + AUTH + END, 40000],
+  'two Host fields': [GET + HOST + HOST + AUTH + END, 40000],
   'a Host that is not a host': [LIST.replace(HOST, `Host: ${MARK} b/c\r\n`), 40000],
-  'two Authorizations': [GET + HOST + AUTH + AUTH + END, 40000],
-  'two Content-Types': [`${POST}${JSON_TYPE}${LENGTH}\r\n${PLANT}`, 40000],
-  'two different Content-Lengths': [`${POST}${LENGTH}Content-Length: 5\r\n\r\n${PLANT}`, 40000],
-  'Content-Length with Transfer-Encoding': [POST + LENGTH + CHUNKED + IN_CHUNKS, 40000],
-  'Transfer-Encoding with Content-Length': [POST + CHUNKED + LENGTH + IN_CHUNKS, 40000],
+  'two Authorization fields': [GET + HOST + AUTH + AUTH + END, 40000],
+  'two Content-Type fields': [`${POST}${JSON_TYPE}${LENGTH}\r\n${PLANT}`, 40000],
+  'two different Content-Length fields': [
+    `${POST}${LENGTH}Content-Length: 5\r\n\r\n${PLANT}`,
+    40000,
+  ],
+  'Content-Length before Transfer-Encoding': [POST + LENGTH + CHUNKED + IN_CHUNKS, 40000],
+  'Transfer-Encoding before Content-Length': [POST + CHUNKED + LENGTH + IN_CHUNKS, 40000],
   'Transfer-Encoding: gzip, chunked': [field(`Transfer-Encoding: ${MARK}, chunked`), 40000],
   'Transfer-Encoding in HTTP/1.0': [old(POST) + CHUNKED + IN_CHUNKS, 40000],
   'a space before the colon': [field(`${MARK} : a`), 40000],
@@ -54,31 +57,39 @@ const CLOSED: Readonly<Record<string, Row>> = {
     40000,
   ],
   'a malformed chunk of a DELETE': [`${CHUNKED_DELETE}zz\r\n`, 40000],
-  garbage: [`\0\x01\x02 ${MARK}\r\n\r\n`, 40000],
+  'bytes that are not HTTP': [`\0\x01\x02 ${MARK}\r\n\r\n`, 40000],
   'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 40000],
   'HTTP/0.9': ['GET /plants\r\n\r\n', 40000],
   'HTTP/2.0 in the request line': [LIST.replace('HTTP/1.1', 'HTTP/2.0'), 40000],
-  'a target of another scheme': [get(`ftp://${MARK}.example/plants`), 40000],
+  'a target with another scheme': [get(`ftp://${MARK}.example/plants`), 40000],
   'a target with a malformed authority': [get('http://[::1/plants'), 40000],
-  'a URL with a fragment': [get('http://plants.example/plants#first'), 40000],
+  'an absolute URL with a fragment': [get('http://plants.example/plants#first'), 40000],
   'a target with a fragment': [get('/plants#first'), 40000],
-  'an expectation that cannot be met': [`${POST}Expect: ${MARK}\r\n${LENGTH}\r\n${PLANT}`, 40000],
-  'a request behind answered ones': [create(9) + remove + GET + HOST + HOST + END, 200, 204, 40000],
+  'an unknown expectation': [`${POST}Expect: ${MARK}\r\n${LENGTH}\r\n${PLANT}`, 40000],
+  'a malformed request after valid ones': [
+    create(9) + remove + GET + HOST + HOST + END,
+    200,
+    204,
+    40000,
+  ],
 
   CONNECT: [request('CONNECT', 'plants.example:443'), 40500],
   'an unknown method': [request(MARK.toUpperCase(), '/plants'), 40500],
-  'an unknown method of another path': [request('FLOURISH', '/plants/1?x'), 40500],
-  'an unknown method of no path': [request('FLOURISH', '/nothing'), 40500],
-  'an unknown method of a URL': [request('FLOURISH', 'http://plants.example/plants?x'), 40500],
+  'an unknown method at the path of a plant': [request('FLOURISH', '/plants/1?x'), 40500],
+  'an unknown method at an unknown path': [request('FLOURISH', '/nothing'), 40500],
+  'an unknown method with an absolute URL': [
+    request('FLOURISH', 'http://plants.example/plants?x'),
+    40500,
+  ],
   'a method of another protocol': [request('DESCRIBE', '/plants'), 40500],
-  'an unknown method on a connection in use': [[LIST, request('FLOURISH', '/plants')], 200, 40500],
+  'an unknown method after another request': [[LIST, request('FLOURISH', '/plants')], 200, 40500],
 
   'a header field of 17 KB': [field(`X-Large: ${'x'.repeat(17_000)}`), 43100],
   'more than 100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(99)), 43100],
   'a Content-Length over the limit': [`${POST}Content-Length: ${BODY_LIMIT + 1}\r\n\r\n`, 41300],
   'chunks over the limit': [`${POST}${CHUNKED}\r\n3e9\r\n${'x'.repeat(1001)}`, 41300],
   'chunks with long extensions': [`${POST}${CHUNKED}\r\n1;${'x'.repeat(20_000)}`, 41300],
-  'ignored chunks over the limit': [`${CHUNKED_DELETE}3e9\r\n${'x'.repeat(1001)}`, 41300],
+  'chunks over the limit in a DELETE': [`${CHUNKED_DELETE}3e9\r\n${'x'.repeat(1001)}`, 41300],
 
   'Connection: close': [
     create(9) + remove.replace(END, `${END}Connection: close\r\n`) + create(8),
@@ -90,12 +101,12 @@ const CLOSED: Readonly<Record<string, Row>> = {
     200,
   ],
   'HTTP/1.0': [old(LIST).replace(HOST, ''), 200],
-  'an expectation in HTTP/1.0, which is ignored': [
+  'an unknown expectation in HTTP/1.0, which is ignored': [
     old(request('GET', '/plants', 'Expect: more\r\n')),
     200,
   ],
-  'an expectation without credentials': [expecting.replace(AUTH, ''), 40100],
-  'an expectation of a large body': [
+  'Expect: 100-continue without credentials': [expecting.replace(AUTH, ''), 40100],
+  'Expect: 100-continue with a large body': [
     expecting.replace(LENGTH, 'Content-Length: 100000\r\n'),
     41300,
   ],
@@ -103,41 +114,41 @@ const CLOSED: Readonly<Record<string, Row>> = {
 
 /** The connection stays open after the last response. */
 const KEPT: Readonly<Record<string, Row>> = {
-  'several requests at once': [create(9) + LIST + remove + LIST, 200, 200, 204, 200],
+  'pipelined requests': [create(9) + LIST + remove + LIST, 200, 200, 204, 200],
   'HTTP/1.0 with keep-alive': [old(LIST).replace(AUTH, `${AUTH}Connection: keep-alive\r\n`), 200],
-  'a URL': [get(`http://${MARK}.example/plants`), 200],
-  'a URL in capitals': [get('HTTPS://PLANTS.EXAMPLE/plants'), 200],
-  'a URL with an address': [get('http://[::1]:3000/plants?limit=0'), 200],
-  'a malformed parameter that is unknown': [get(`/plants?%zz${MARK}=%zz`), 200],
-  'a URL as a query of an id': [create(9) + request('DELETE', '/plants/9?x/y'), 200, 204],
+  'an absolute URL': [get(`http://${MARK}.example/plants`), 200],
+  'an absolute URL in capitals': [get('HTTPS://PLANTS.EXAMPLE/plants'), 200],
+  'an absolute URL with an IPv6 address': [get('http://[::1]:3000/plants?limit=0'), 200],
+  'a malformed unknown parameter': [get(`/plants?%zz${MARK}=%zz`), 200],
+  'a slash in the query of a DELETE': [create(9) + request('DELETE', '/plants/9?x/y'), 200, 204],
   'the target *': [get('*'), 40400],
   'an unknown path': [get(`/${MARK}`), 40400],
   'a malformed id': [request('DELETE', `/plants/${MARK}`), 40005],
   'a malformed limit': [get(`/plants?limit=${MARK}`), 40004],
-  'the fields of a browser': [
+  'the header fields of a browser': [
     field(`X-${MARK}: 1\r\nOrigin: https://${MARK}.example\r\nCookie: ${MARK}=1`),
     200,
   ],
-  'a malformed request id': [field(`X-Request-Id: ${MARK} {}`), 200],
+  'a malformed request ID': [field(`X-Request-Id: ${MARK} {}`), 200],
   'an unknown token': [LIST.replace(tokenOf('alice'), MARK), 40101],
-  'another encoding': [post('{}', `Content-Encoding: ${MARK}\r\n`), 41500],
-  'the extension of a chunk': [`${POST}${CHUNKED}\r\n2;${MARK}=${MARK}\r\n{}\r\n0\r\n\r\n`, 40002],
+  'an unknown content encoding': [post('{}', `Content-Encoding: ${MARK}\r\n`), 41500],
+  'a chunk extension': [`${POST}${CHUNKED}\r\n2;${MARK}=${MARK}\r\n{}\r\n0\r\n\r\n`, 40002],
   'a trailer': [`${POST}${CHUNKED}\r\n2\r\n{}\r\n0\r\n${MARK}: ${MARK}\r\n\r\n`, 40002],
   'malformed JSON': [post(`{"id":1,"name":"${MARK}`), 40001],
   'a name that is not a string': [post(`{"id":1,"name":["${MARK}"]}`), 40002],
   'an id that is taken': [post(`{"id":1,"name":"${MARK}"}`), 40003],
   '100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(98)), 200],
   'a header field of 15 KiB': [field(`X-Large: ${'x'.repeat(15 * 1024)}`), 200],
-  'a body of a GET, of any length': [
+  'a GET with a body of any length': [
     request('GET', '/plants', '', 'x'.repeat(3 * BODY_LIMIT)),
     200,
   ],
-  'an ignored body of the limit': [
+  'a DELETE with a body of the maximum size': [
     `${CHUNKED_DELETE}3e8\r\n${'x'.repeat(BODY_LIMIT)}\r\n0\r\n\r\n`,
     40401,
   ],
-  'an expectation': [[expecting, PLANT, remove], 100, 200, 204],
-  'an expectation of a DELETE': [
+  'Expect: 100-continue': [[expecting, PLANT, remove], 100, 200, 204],
+  'Expect: 100-continue in a DELETE': [
     [CHUNKED_DELETE.replace(HOST, HOST + CONTINUE), '0\r\n\r\n'],
     100,
     40401,
@@ -181,12 +192,12 @@ for (const [how, bytes] of Object.entries({
       return { answers, fields, log };
     }
 
-    for (const [table, connection] of [
-      [CLOSED, 'close'],
-      [KEPT, 'keep-alive'],
+    for (const [table, connection, ends] of [
+      [CLOSED, 'close', 'closed'],
+      [KEPT, 'keep-alive', 'kept open'],
     ] as const)
       for (const [what, [sent, ...outcomes]] of Object.entries(table))
-        it(`${what} are ${outcomes.join()}, and the connection is ${connection}`, async () => {
+        it(`${what} are ${outcomes.join(', ')}, and the connection is ${ends}`, async () => {
           const { answers, fields, log } = await exchange([sent].flat(), outcomes.length);
           const found = answers.map((each) => (each.status < 400 ? each.status : errorOf(each)));
           expect(found).to.deep.equal(outcomes);
@@ -219,7 +230,7 @@ describe('The log of requests', () => {
     return lines();
   }
 
-  it('has one line for each: level, route, status, error and reason, and the user if it is known', async () => {
+  it('contains level, route, status, error and reason of each request, and the user if it is known', async () => {
     const since = performance.now();
     const token = (value: string) => LIST.replace(/Bearer .*/, value);
     const rows = {
@@ -251,7 +262,7 @@ describe('The log of requests', () => {
     expect(lines[6]).to.include({ path: '/nowhere' });
   });
 
-  it('has the traceparent of a request if it is well-formed', async () => {
+  it('contains the traceparent of a request only if it is well-formed', async () => {
     const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const zeros = TRACE.replace(/4b\w+/, '0'.repeat(32));
     const malformed = [

@@ -9,7 +9,7 @@ import { until } from '../../../support/until';
 /** Addresses of this machine, each of which stands for a client. */
 const [MANY, FEW, NEW] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
 
-describe('A service with as many connections as it may have', () => {
+describe('A service that has MAX_CONNECTIONS connections', () => {
   const edge = served({ ADMIN_PORT: '0', MAX_CONNECTIONS: '4', STORE_TIMEOUT_MS: '60000' });
   let clients: RawSocket[];
   beforeEach(() => (clients = []));
@@ -40,7 +40,7 @@ describe('A service with as many connections as it may have', () => {
   /** The service reads what has arrived before it answers this. */
   const refused = () => metricOf(edge().service.adminUrl!, 'http_refused_connections_total');
 
-  it('makes room by what the client with the most of them has not used for longest', async () => {
+  it('closes the longest-idle connection of the client with the most connections for a new one', async () => {
     const [used, silent, slow, other] = await open(MANY, MANY, MANY, FEW);
     slow!.send(`GET /plants HTTP/1.1\r\n${HOST}`);
     await expectServed(used!);
@@ -52,7 +52,7 @@ describe('A service with as many connections as it may have', () => {
     expect(await refused()).to.equal(2);
   });
 
-  it('answers every request in progress, and refuses a client if each connection has one', async () => {
+  it('refuses a new connection if all others have a request in progress, and answers those requests', async () => {
     const busy = await open(MANY, MANY, MANY, FEW);
     const release = await occupy(...busy);
     const [late] = await open(NEW);
@@ -63,7 +63,7 @@ describe('A service with as many connections as it may have', () => {
     await until(async () => (await refused()) === 2);
   });
 
-  it('takes no connection of a client for another client that has more', async () => {
+  it('never closes a connection of one client for another client that has more', async () => {
     const [first, second, third, idle] = await open(MANY, MANY, MANY, FEW);
     const release = await occupy(first!, second!, third!);
     await open(...Array<string>(20).fill(MANY));

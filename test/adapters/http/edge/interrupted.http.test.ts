@@ -23,20 +23,20 @@ const begun = (method: string, target: string) =>
 
 /** What middleware behind the app does with a request to `/other` after it was interrupted. */
 const AFTERWARDS: Readonly<Record<string, (ctx: Koa.Context) => unknown>> = {
-  'answers by Node': (ctx) => {
+  'then answers through Node': (ctx) => {
     ctx.respond = false;
     ctx.res.writeHead(200, { 'X-Other': 'value' });
     ctx.res.write('one');
     ctx.res.end('two');
   },
-  'answers with an object': (ctx) => (ctx.body = { a: 1 }),
-  'answers with a stream': (ctx) => (ctx.body = Readable.from(['one', 'two'])),
-  'throws an error of Koa': (ctx) => ctx.throw(409, 'gone'),
-  'throws the error of Node': ({ res }) =>
+  'then answers with an object': (ctx) => (ctx.body = { a: 1 }),
+  'then answers with a stream': (ctx) => (ctx.body = Readable.from(['one', 'two'])),
+  'then throws an error of Koa': (ctx) => ctx.throw(409, 'gone'),
+  'then throws an error of Node': ({ res }) =>
     new Promise<void>((resolve, reject) =>
       res.write('one', (error) => (error ? reject(error) : resolve())),
     ),
-  'reads the body': (ctx) => text(ctx.req),
+  'then reads the body': (ctx) => text(ctx.req),
 };
 /** What it does before. */
 const BEFORE: typeof AFTERWARDS = {
@@ -53,7 +53,7 @@ const BEFORE: typeof AFTERWARDS = {
 const INTERRUPTIONS: Readonly<Record<string, readonly [(client: RawSocket) => unknown, number?]>> =
   {
     'a malformed chunk': [(client) => client.send('zz\r\n'), 400],
-    'an end of its side': [(client) => client.finish(), 400],
+    'a half-close': [(client) => client.finish(), 400],
     silence: [() => {}, 408],
     'a reset': [(client) => client.reset()],
   };
@@ -115,13 +115,13 @@ describe('A request that its client interrupts', () => {
 
   for (const way of Object.keys(INTERRUPTIONS)) {
     for (const method of ['GET', 'HEAD'])
-      it(`by ${way} is not a fault: a ${method}`, async () => {
+      it(`by ${way} is not reported as a fault: ${method}`, async () => {
         store.delayMs = Infinity;
         await interrupted(begun(method, '/plants'), () => store.trips > 0, way);
       });
 
     for (const [method, target] of Object.entries({ POST: '/plants', DELETE: '/plants/1' }))
-      it(`by ${way} is not a fault, and is not executed: a ${method}`, async () => {
+      it(`by ${way} is not executed, and not reported as a fault: ${method}`, async () => {
         await interrupted(begun(method, target), () => server.connections() > 0, way);
         expect(store.trips).to.equal(0);
       });
@@ -130,7 +130,7 @@ describe('A request that its client interrupts', () => {
     for (const [what, act] of Object.entries(
       way === 'silence' ? BEFORE : { ...BEFORE, ...AFTERWARDS },
     ))
-      it(`by ${way} is not a fault: middleware that ${what}`, async () => {
+      it(`by ${way} is not reported as a fault if middleware ${what}`, async () => {
         middleware = async (ctx, over) => {
           if (!(what in BEFORE)) await over;
           await act(ctx);
@@ -139,7 +139,7 @@ describe('A request that its client interrupts', () => {
       });
   }
 
-  it('is reported with its refusal: no reader of its body waits until the connection closes', async () => {
+  it('is reported together with its error response, before the connection closes', async () => {
     const client = await open();
     client.send(request('POST', '/plants', `${CHUNKED}Expect: 100-continue\r\n`));
     // Its body is being read.
@@ -149,7 +149,10 @@ describe('A request that its client interrupts', () => {
     await client.ended();
   });
 
-  for (const [what, earlier] of Object.entries({ '': '', ', even while it waits': LIST }))
+  for (const [what, earlier] of Object.entries({
+    '': '',
+    ', even if it waits behind another request': LIST,
+  }))
     it(`is reported with the request ID of its response${what}`, async () => {
       if (earlier) store.delayMs = Infinity;
       const client = await open();
@@ -165,7 +168,7 @@ describe('A request that its client interrupts', () => {
       expect(refused[0]).to.include({ method: 'POST', path: '/plants', errorNumber: 40000 });
     });
 
-  it('is reported although it waits for its turn when its connection closes', async () => {
+  it('is reported even if it still waits for its turn when its connection closes', async () => {
     const clients = await Promise.all(Array.from({ length: 100 }, open));
     await until(() => server.connections() === clients.length);
     for (const client of clients) client.send(`${begun('POST', '/plants')}zz\r\n`).socket.destroy();
@@ -174,7 +177,7 @@ describe('A request that its client interrupts', () => {
   });
 
   for (const [what, bytes] of Object.entries(WITHDRAWN))
-    it(`is withdrawn while it waits for an earlier one of its user, and does nothing: a ${what}`, async () => {
+    it(`is withdrawn while it waits for an earlier request of its user, and has no effect: ${what}`, async () => {
       store.delayMs = Infinity;
       await until(() => server.connections() === 0);
       const [first, gone, later] = await Promise.all([open(), open(), open()]);
@@ -196,7 +199,7 @@ describe('A request that its client interrupts', () => {
       await until(() => server.connections() === 0);
     });
 
-  it('is not executed if the rest of its body arrives after the refusal, and its user is known only then', async () => {
+  it('is not executed if its body is complete and its user known only after the 408 response', async () => {
     let know!: (known: User) => void;
     user = new Promise((resolve) => (know = resolve));
     const client = await open();
