@@ -41,7 +41,7 @@ describe(`A user with ${PLANTS.alice} plants that requests many different long l
     }
   }
 
-  it('gets one list after the other or 503, abandons some, and no other user waits for them', async () => {
+  it('gets each list or 503, and no other user waits for all of them', async () => {
     const flood = { open: true, answered: 0 };
     const statuses = Promise.all(
       Array.from({ length: REQUESTS }, async (_, i) => {

@@ -27,7 +27,7 @@ describe(`${USERS} users that come back at once after a restart`, function () {
   });
   after(() => edge.stop());
 
-  it('are all served, each with its own list and from one read', async () => {
+  it('all get their own lists, with one read of the store for each user', async () => {
     const clients = [];
     while (clients.length < USERS) clients.push(await edge.send());
     // A network takes about this long.

@@ -31,7 +31,7 @@ describe('Clients that do not read a long list, or send slowly,', function () {
     client.reset();
   }
 
-  it('do not keep others from being served, 500 of them at once', async () => {
+  it('do not prevent other clients from being served, even if there are 500 of them', async () => {
     const clients: RawSocket[] = [];
     for (let i = 0; i < 500; i++) clients.push(await stall(STALLED[i % 3]!));
     const trickle = setInterval(() => clients.forEach((client) => client.socket.write('x')), 200);
@@ -42,7 +42,7 @@ describe('Clients that do not read a long list, or send slowly,', function () {
     clearInterval(trickle);
   });
 
-  it('take bounded memory, although each reads another list', async () => {
+  it('take bounded memory, even if each of them requests a different list', async () => {
     await ask(request('GET', '/plants?limit=0'));
     const before = process.memoryUsage().arrayBuffers;
     for (let i = 0; i < 48; i++) {
