@@ -11,7 +11,7 @@ const REPLICA = { name: 'StoreUnavailable', message: 'Redis was made a replica' 
 const event = (data = '{}', type = 'Noted'): EncodedEvent => ({ type, data });
 const [a, b] = [event('a'), event('b')];
 
-describeRedis('An append to Redis', (startRedis) => {
+describeRedis('A stream in Redis', (startRedis) => {
   const open = openedPerTest();
   let redis: RedisServer;
   let opened: Opened;
@@ -29,7 +29,7 @@ describeRedis('An append to Redis', (startRedis) => {
   const stored = async () =>
     (await redis.admin.xrange(key, '-', '+')).map(([id, fields]) => `${id} ${fields[3]!}`);
 
-  it('has exact versions above 1e14, which Lua prints as floating-point numbers', async () => {
+  it('has exact versions above 1e14, which Lua would print as floating-point numbers', async () => {
     const version = 99_999_999_999_999;
     await redis.admin.xadd(key, `${version}-0`, 'type', 'Noted', 'data', '', 'commit', 'c');
     const head = await stream.add({ version, commit: 'c' }, a, b);
@@ -37,12 +37,12 @@ describeRedis('An append to Redis', (startRedis) => {
     expect((await stored()).slice(1)).to.deep.equal(['100000000000000-0 a', '100000000000001-0 b']);
   });
 
-  it('may have more events than Lua can unpack', async () => {
+  it('accepts an append of more events than Lua can unpack', async () => {
     const head = await stream.add(BEGINNING, ...Array.from({ length: 10_000 }, () => a));
     expect(await opened.index.head(stream.name)).to.deep.equal(head);
   });
 
-  it('assigns no version of a deleted entry again, and writes nothing', async () => {
+  it('refuses an append that would assign the version of a deleted entry again, and writes nothing', async () => {
     const first = await stream.add(BEGINNING, a);
     await stream.add(first, b);
     await redis.admin.xdel(key, '2-0');
@@ -50,13 +50,13 @@ describeRedis('An append to Redis', (startRedis) => {
     expect(await stored()).to.deep.equal(['1-0 a']);
   });
 
-  it('writes no event if its index cannot be written', async () => {
+  it('gets no event if its index cannot be written', async () => {
     await redis.admin.set(index, 'no sorted set');
     expect(await rejection(stream.add(BEGINNING, a))).to.include(REFUSED);
     expect(await stored()).to.deep.equal([]);
   });
 
-  it('fails alone of the calls of one turn, and so does a read', async () => {
+  it('does not fail the calls for other streams of the same turn if its own append or read fails', async () => {
     await redis.admin.set(key, 'no stream');
     for (const call of [
       (each: Stream) => each.add(BEGINNING, a),
@@ -67,7 +67,7 @@ describeRedis('An append to Redis', (startRedis) => {
     }
   });
 
-  describe('A read', () => {
+  describe('that is read', () => {
     /** Sizes of the pages. */
     async function pages(): Promise<number[]> {
       const sizes: number[] = [];
@@ -82,10 +82,14 @@ describeRedis('An append to Redis', (startRedis) => {
     }
 
     for (const [what, lengths, expected] of [
-      ['64 events at first, and then 512', Array<number>(700).fill(1), [64, 512, 124]],
+      [
+        '64 events in the first page, and 512 in later ones',
+        Array<number>(700).fill(1),
+        [64, 512, 124],
+      ],
       ['as many events as fit into 512 KiB', Array<number>(30).fill(60_000), [8, 8, 8, 6]],
-      ['each event that is larger in a page of its own', [600_000, 1_200_000, 1], [1, 1, 1]],
-      ['a large event after small ones in the next page', [1, 1, 1, 600_000, 1], [3, 1, 1]],
+      ['each larger event in a page of its own', [600_000, 1_200_000, 1], [1, 1, 1]],
+      ['a large event that follows small ones in the next page', [1, 1, 1, 600_000, 1], [3, 1, 1]],
     ] as const)
       it(`returns ${what}`, async () => {
         await stream.add(BEGINNING, ...lengths.map((length) => event('x'.repeat(length))));
@@ -111,7 +115,7 @@ describeRedis('An append to Redis', (startRedis) => {
       'entry 3-0 is not': ['3-0', ...fields, notUtf8],
     };
     for (const [message, [id, ...entry]] of Object.entries(FOREIGN))
-      it(`refuses an entry ${[id, ...entry].join(' ')}, and so does a conflict`, async () => {
+      it(`reports the invalid entry ${[id, ...entry].join(' ')}, and so does a conflict`, async () => {
         const head = await stream.add(await stream.add(BEGINNING, a), b);
         await redis.admin.xadd(key, id, ...entry);
         const calls = [stream.read(BEGINNING), stream.read(head), stream.append(head, 'ours', [a])];
@@ -136,7 +140,7 @@ describeRedis('A Redis of a running store', (startRedis) => {
   }
 
   for (const isReadOnly of ['yes', 'no'])
-    it(`that was demoted to a replica may be stale, and is not believed: replica-read-only ${isReadOnly}`, async () => {
+    it(`that was demoted to a replica is refused because it may be stale (read-only: ${isReadOnly})`, async () => {
       const { admin, url } = await start();
       await admin.config('SET', 'replica-read-only', isReadOnly);
       const stores = await Promise.all(
@@ -158,7 +162,7 @@ describeRedis('A Redis of a running store', (startRedis) => {
       expect(await admin.keys('*alice:snapshot')).to.deep.equal([]);
     });
 
-  it('serves lists, and is ready, beside a write that waits: an operator has paused writes', async () => {
+  it('serves lists and is ready while a write waits because an operator has paused writes', async () => {
     const { admin, check, checkpoints, snapshots, stream } = await start();
     await admin.client('PAUSE', 60_000, 'WRITE');
     const head = { version: 2, commit: 'second' };

@@ -22,7 +22,7 @@ describeRedis('A Cluster that does not name the address of its nodes', (startRed
   const open = openedPerTest();
 
   for (const type of ['unknown-endpoint', 'hostname'])
-    it(`is refused, with the setting to change: cluster-preferred-endpoint-type ${type}`, async () => {
+    it(`is refused with a message that names the setting: cluster-preferred-endpoint-type ${type}`, async () => {
       const node = await startRedis(
         '--cluster-enabled',
         'yes',
@@ -65,7 +65,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
     return (await nodes[0]!.admin.keys('*:events')).length > 0 ? [0, 1] : [1, 0];
   }
 
-  it('records an append whose reply was lost once, and serves again, even without another node', async () => {
+  it('records an append once if its reply is lost, and serves again even while another node is frozen', async () => {
     const [home, other] = await appended();
     const lost = proxies[home]!.loseReply(
       (bytes) => /evalsha/i.test(bytes.toString('latin1')),
@@ -82,7 +82,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
     await until(isRead);
   });
 
-  it('is not available while it is down', async () => {
+  it('is reported as unavailable while its state is down', async () => {
     for (const { admin } of nodes) await admin.call('CLUSTER', 'DELSLOTS', 0);
     await until(async () => !(await succeeds(store.check())));
     expect(await rejection(store.check())).to.be.instanceOf(StoreUnavailable);
@@ -137,7 +137,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
     );
 
   for (const node of [0, 1])
-    it(`refuses only the users of an emptied primary, with the id of the store or without: ${node}`, async () => {
+    it(`refuses only the users of an emptied primary, whether or not it has the store ID: node ${node}`, async () => {
       const [mine, others] = await usersOf(node);
       await pause(500);
       const refusals = await refusalsOf(others, async () => {
@@ -155,7 +155,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
       );
     });
 
-  it('refuses nobody of the other servers during a failover, nor when the old primary evicts', async () => {
+  it('refuses no user of another primary during a failover, even if the old primary may evict keys', async () => {
     const replica = await startRedis('--cluster-enabled', 'yes');
     await joinAsReplica(replica, nodes[0]!);
     const [mine, others] = await usersOf(0);
@@ -168,7 +168,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
     expect(refusals).to.deep.equal([]);
   });
 
-  it('refuses no user of the server that gets all slots, and ignores the one without slots', async () => {
+  it('refuses no user of the primary that gets all slots, and ignores the server without slots', async () => {
     const [source, target] = nodes as [RedisServer, RedisServer];
     const [mine, others] = await usersOf(0);
     const [from, to] = [await nodeId(source), await nodeId(target)];
@@ -195,7 +195,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
     await until(() => !store.status().findings.evicts);
   });
 
-  it('is examined on each primary, and one that is refused is refused for its own users only', async () => {
+  it('is examined on each primary, and a primary that may evict keys is refused only for its users', async () => {
     for (const [node, { admin }] of nodes.entries()) {
       const [mine, others] = await usersOf(node);
       const isRead = (user: string) => succeeds(store.stream(user).read(BEGINNING));
@@ -212,7 +212,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
     }
   });
 
-  it('has the id of its store on one of them, and is refused when it was emptied', async () => {
+  it('has the store ID on one of its primaries, and is refused after it was emptied', async () => {
     await store.append();
     const ids = await Promise.all(
       nodes.map(({ admin }) => admin.get('plant-store:id').catch(() => null)),
@@ -227,7 +227,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
     expect(store.status().findings.another_store).to.equal(true);
   });
   // ioredis sends ASKING first, and leaves its rejection unhandled, which would end the process.
-  it('fails calls for a slot that moves to a node whose connection breaks, and nothing else', async () => {
+  it('fails only the calls for a slot that moves to a node whose connection breaks', async () => {
     const [home, other] = await appended();
     const [source, target] = [nodes[home]!, nodes[other]!];
     const [key] = await source.admin.keys('*alice:events');

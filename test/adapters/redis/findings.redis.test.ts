@@ -15,7 +15,7 @@ describeRedis('A store on Redis', (startRedis) => {
   const start = async (...args: string[]) =>
     void (redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always', ...args));
 
-  it('refuses a replica, and a database that it does not have', async () => {
+  it('refuses a replica, and a database number that does not exist', async () => {
     const [primary, replica] = await startReplicated(startRedis);
     for (const [url, words] of [
       [replica.url, 'is a replica: connect to its primary (REDIS_URL)'],
@@ -27,7 +27,7 @@ describeRedis('A store on Redis', (startRedis) => {
     }
   });
 
-  it('needs neither CONFIG nor HELLO, at which some servers close the connection', async () => {
+  it('needs neither CONFIG nor HELLO, because some servers close the connection after them', async () => {
     await start('--rename-command', 'CONFIG', '');
     const opened = await open({ url: redis.url, allowUnreachable: false });
     expect((await opened.append()).status).to.equal('appended');
@@ -37,7 +37,7 @@ describeRedis('A store on Redis', (startRedis) => {
     expect(clients).to.have.length(2);
   });
 
-  it('examines Redis again, refuses it while it evicts, and logs each change once with its correction', async () => {
+  it('examines Redis again, refuses it while it may evict keys, and logs each change and its remedy once', async () => {
     await start();
     const opened = await open({ url: redis.url, examineEveryMs: 50 });
     opened.log.length = 0;
@@ -71,7 +71,7 @@ describeRedis('A store on Redis', (startRedis) => {
     ['replicas_missing', 'min-replicas-to-write', '1'],
     ['disk_error', 'dir', '/proc'],
   ] as const)
-    it(`finds ${finding} by the first refused write and by an examination; only lists are served`, async () => {
+    it(`finds ${finding} by the first refused write or by an examination, and then serves only lists`, async () => {
       redis = await startRedis('--save', '3600 1', '--enable-protected-configs', 'yes');
       const [, before] = (await redis.admin.config('GET', setting)) as [string, string];
       const refused = await open({ url: redis.url, examineEveryMs: 600_000 });
@@ -92,7 +92,7 @@ describeRedis('A store on Redis', (startRedis) => {
       await until(() => examining.status().writes);
     });
 
-  it('examines Redis once for all calls that it refuses at the same time', async () => {
+  it('examines Redis only once for all calls that Redis refuses at the same time', async () => {
     await start();
     const opened = await open({ url: redis.url, examineEveryMs: 600_000 });
     await opened.append();
@@ -176,7 +176,7 @@ describeRedis('A Redis that cannot be reached', (startRedis) => {
     ],
   ] as const;
 
-  it('is named with its address, the code and its own words, once for each reason', async () => {
+  it('is logged with its address, the error code and its own message, once for each reason', async () => {
     // At the same time, because each takes until the start gives up.
     const named = UNREACHABLE.map(async ([server, kind, ...texts]) => {
       const node = { host: '127.0.0.1', port: ports[server]! };
@@ -202,7 +202,7 @@ describeRedis('A Redis that cannot be reached', (startRedis) => {
     expect(logs.join('\n')).not.to.match(/wrong@|p:ä|p%3A/);
   });
 
-  it('is named at each address that its host has, in a few words', () => {
+  it('is described with each address of its host, and with at most 200 characters of an error', () => {
     const refused = ['::1:1', '127.0.0.1:1'].map(
       (address) => new Error(`connect ECONNREFUSED ${address}`),
     );
@@ -214,7 +214,7 @@ describeRedis('A Redis that cannot be reached', (startRedis) => {
     );
   });
 
-  it('has an error without words, which has its code or its name as reason', () => {
+  it('is described with the code or the name of an error that has no message', () => {
     const aggregate = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
     const reasons = [aggregate, new RangeError(''), new AggregateError([new Error('')])].map(
       (error) => describeReason(error, 'a:1'),
@@ -222,7 +222,7 @@ describeRedis('A Redis that cannot be reached', (startRedis) => {
     expect(reasons).to.deep.equal(['a:1: ECONNREFUSED', 'a:1: RangeError', 'a:1: Error']);
   });
 
-  it('is named in the log although only the connection for reads, or for writes, cannot be opened again', async () => {
+  it('is logged even if only the connection for reads, or for writes, cannot be opened again', async () => {
     for (const which of [0, 1]) {
       const redis = await startRedis('--appendonly', 'yes', '--maxclients', '3');
       const { append, log, status } = await open({ url: redis.url });
@@ -241,14 +241,14 @@ describeRedis('A Redis that cannot be reached', (startRedis) => {
     }
   });
 
-  it('is connected to again within half a second, forever', () => {
+  it('is tried again after at most half a second, forever', () => {
     const client = connect({ url: 'redis://127.0.0.1:1', timeoutMs: 500 }, () => {}) as Redis;
     for (const times of [1, 10, 1000])
       expect(client.options.retryStrategy!(times)).to.be.within(1, 500);
     client.disconnect();
   });
 
-  it('is reported once when it lets the store in, and once each time when it is lost', async () => {
+  it('is reported once when the store can connect, and once after each loss of the connection', async () => {
     const redis = await startRedis('--appendonly', 'yes');
     await redis.admin.config('SET', 'requirepass', password);
     const { log } = await open({ url: redis.url });

@@ -133,124 +133,117 @@ const FAULTS =
   'StoreUnavailable OutcomeUnknown UnreadableHistory BrokenSnapshot CheckpointConflict'.split(' ');
 
 // What ends the process, an error or a rejection that nobody catches, fails the test.
-describeRedis(
-  'A server that answers a command with nonsense is unavailable, and serves again after it:',
-  (startRedis) => {
-    const open = openedPerTest();
-    const closing: { close(): unknown }[] = [];
-    afterEach(() => Promise.all(closing.splice(0).map((each) => each.close())));
+describeRedis('A server that answers commands with nonsense', (startRedis) => {
+  const open = openedPerTest();
+  const closing: { close(): unknown }[] = [];
+  afterEach(() => Promise.all(closing.splice(0).map((each) => each.close())));
 
-    /** Calls a store until each nonsense was given. */
-    async function survives(
-      nonsense: Nonsense,
-      options: RedisOptions,
-      cut: () => void,
-    ): Promise<void> {
-      // Without time limits that matter: a server that gives nonsense does answer, and on a busy
-      // machine each connection would be given up before it has become available.
-      const store = await open(options);
-      // The id of a store is set only once.
-      if (nonsense.command !== 'set') await until(() => succeeds(fill(store)));
-      nonsense.isGiven = true;
-      while (nonsense.count < nonsense.replies.length) {
-        const before = nonsense.count;
-        const given = once(nonsense, 'given');
-        cut();
-        await until(async () => {
-          const outcomes = await Promise.allSettled(
-            Object.values(CALLS).map((call) => call(store)),
-          );
-          for (const outcome of outcomes)
-            if (outcome.status === 'rejected')
-              expect(FAULTS).to.include((outcome.reason as Error).name);
-          await Promise.race([given, pause(CALL_EVERY_MS)]);
-          return nonsense.count > before;
-        });
-      }
-      nonsense.isGiven = false;
-      await until(() => succeeds(fill(store)));
-    }
-
-    async function survivesBehind(
-      command: string,
-      behind: RedisServer,
-      optionsFor: (port: number) => RedisOptions | Promise<RedisOptions>,
-    ): Promise<void> {
-      const nonsense = new Nonsense(command);
-      const stranger = new StrangeRedis(nonsense, behind);
-      closing.push(stranger);
-      await survives(nonsense, await optionsFor(await stranger.start()), () => stranger.cut());
-    }
-
-    /** At the same time, because what they do is mostly to wait. */
-    async function all<T>(
-      subjects: readonly T[],
-      test: (subject: T) => Promise<void>,
-    ): Promise<void> {
-      const outcomes = await Promise.allSettled(subjects.map(test));
-      const failed = outcomes.flatMap((outcome, at) =>
-        outcome.status === 'rejected' ? [`${String(subjects[at])}: ${String(outcome.reason)}`] : [],
-      );
-      expect(failed).to.deep.equal([]);
-    }
-
-    // In two tests each, since a connection takes much time of the processor: first the commands of
-    // a new connection, then those of calls.
-    for (const commands of [
-      ['info', 'config', 'client', 'select'],
-      ['get', 'eval', 'evalsha', 'wait'],
-    ])
-      it(`one Redis: ${commands.join(', ')}`, async () => {
-        const [primary] = await startReplicated(startRedis);
-        await all(commands, (keyPrefix) =>
-          survivesBehind(keyPrefix, primary, (port) => ({
-            url: `redis://127.0.0.1:${port}/1`,
-            waitReplicas: 1,
-            keyPrefix,
-          })),
-        );
+  /** Calls a store until each nonsense was given. */
+  async function survives(
+    nonsense: Nonsense,
+    options: RedisOptions,
+    cut: () => void,
+  ): Promise<void> {
+    // Without time limits that matter: a server that gives nonsense does answer, and on a busy
+    // machine each connection would be given up before it has become available.
+    const store = await open(options);
+    // The id of a store is set only once.
+    if (nonsense.command !== 'set') await until(() => succeeds(fill(store)));
+    nonsense.isGiven = true;
+    while (nonsense.count < nonsense.replies.length) {
+      const before = nonsense.count;
+      const given = once(nonsense, 'given');
+      cut();
+      await until(async () => {
+        const outcomes = await Promise.allSettled(Object.values(CALLS).map((call) => call(store)));
+        for (const outcome of outcomes)
+          if (outcome.status === 'rejected')
+            expect(FAULTS).to.include((outcome.reason as Error).name);
+        await Promise.race([given, pause(CALL_EVERY_MS)]);
+        return nonsense.count > before;
       });
+    }
+    nonsense.isGiven = false;
+    await until(() => succeeds(fill(store)));
+  }
 
-    for (const commands of [
-      ['cluster', 'info'],
-      ['get', 'eval', 'evalsha'],
-    ])
-      it(`a Cluster: ${commands.join(', ')}`, async () => {
-        await all(commands, async (command) => {
-          const node = await startRedis('--cluster-enabled', 'yes');
-          await survivesBehind(command, node, async (port) => {
-            await formCluster([node], [port]);
-            return { url: 'redis://x', clusterNodes: [{ host: '127.0.0.1', port }] };
-          });
-        });
-      });
+  async function survivesBehind(
+    command: string,
+    behind: RedisServer,
+    optionsFor: (port: number) => RedisOptions | Promise<RedisOptions>,
+  ): Promise<void> {
+    const nonsense = new Nonsense(command);
+    const stranger = new StrangeRedis(nonsense, behind);
+    closing.push(stranger);
+    await survives(nonsense, await optionsFor(await stranger.start()), () => stranger.cut());
+  }
 
-    it('a Sentinel', async () => {
-      const primary = await startRedis();
-      const commands = ['hello', 'client setname', 'sentinel master', 'get-master'];
-      // In three parts, because a store connects to a Sentinel again only after a second.
-      const parts = commands.flatMap((command) =>
-        [0, 1, 2].map((part) => [command, part] as const),
+  /** At the same time, because what they do is mostly to wait. */
+  async function all<T>(
+    subjects: readonly T[],
+    test: (subject: T) => Promise<void>,
+  ): Promise<void> {
+    const outcomes = await Promise.allSettled(subjects.map(test));
+    const failed = outcomes.flatMap((outcome, at) =>
+      outcome.status === 'rejected' ? [`${String(subjects[at])}: ${String(outcome.reason)}`] : [],
+    );
+    expect(failed).to.deep.equal([]);
+  }
+
+  // In two tests each, since a connection takes much time of the processor: first the commands of
+  // a new connection, then those of calls.
+  for (const commands of [
+    ['info', 'config', 'client', 'select'],
+    ['get', 'eval', 'evalsha', 'wait'],
+  ])
+    it(`is unavailable only until it answers correctly again: one Redis (${commands.join(', ')})`, async () => {
+      const [primary] = await startReplicated(startRedis);
+      await all(commands, (keyPrefix) =>
+        survivesBehind(keyPrefix, primary, (port) => ({
+          url: `redis://127.0.0.1:${port}/1`,
+          waitReplicas: 1,
+          keyPrefix,
+        })),
       );
-      await all(parts, async ([command, part]) => {
-        const nonsense = new Nonsense(
-          command,
-          NONSENSE.filter((_, at) => at % 3 === part),
-        );
-        const sentinel = await new ScriptedSentinel(primary).start();
-        closing.push(sentinel);
-        sentinel.strangeReply = (asked) => {
-          const reply = nonsense.replyTo(asked);
-          return reply && `${reply}\r\n`;
-        };
-        const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
-        const options = {
-          url: 'redis://x',
-          keyPrefix: `${command.replace(' ', '-')}-${part}`,
-          sentinels: { nodes, master: 'plants' },
-        };
-        await survives(nonsense, options, () => sentinel.network.cut());
+    });
+
+  for (const commands of [
+    ['cluster', 'info'],
+    ['get', 'eval', 'evalsha'],
+  ])
+    it(`is unavailable only until it answers correctly again: a Cluster (${commands.join(', ')})`, async () => {
+      await all(commands, async (command) => {
+        const node = await startRedis('--cluster-enabled', 'yes');
+        await survivesBehind(command, node, async (port) => {
+          await formCluster([node], [port]);
+          return { url: 'redis://x', clusterNodes: [{ host: '127.0.0.1', port }] };
+        });
       });
     });
-  },
-);
+
+  it('is unavailable only until it answers correctly again: a Sentinel', async () => {
+    const primary = await startRedis();
+    const commands = ['hello', 'client setname', 'sentinel master', 'get-master'];
+    // In three parts, because a store connects to a Sentinel again only after a second.
+    const parts = commands.flatMap((command) => [0, 1, 2].map((part) => [command, part] as const));
+    await all(parts, async ([command, part]) => {
+      const nonsense = new Nonsense(
+        command,
+        NONSENSE.filter((_, at) => at % 3 === part),
+      );
+      const sentinel = await new ScriptedSentinel(primary).start();
+      closing.push(sentinel);
+      sentinel.strangeReply = (asked) => {
+        const reply = nonsense.replyTo(asked);
+        return reply && `${reply}\r\n`;
+      };
+      const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
+      const options = {
+        url: 'redis://x',
+        keyPrefix: `${command.replace(' ', '-')}-${part}`,
+        sentinels: { nodes, master: 'plants' },
+      };
+      await survives(nonsense, options, () => sentinel.network.cut());
+    });
+  });
+});

@@ -52,8 +52,8 @@ async function useAsOperator({ index, stream }: Opened): Promise<void> {
   expect(await index.erase(stream().name)).to.equal(1);
 }
 
-describe('The rights that are tried', () => {
-  it('are those of the scripts of a service, and those of docs/operations.md', () => {
+describe('The rights that a service tries', () => {
+  it('are exactly those that its scripts need and that docs/operations.md grants', () => {
     const read = (name: string) => readFileSync(`src/adapters/redis/lua/${name}.lua`, 'utf8');
     const scripts = [
       'include/guard',
@@ -109,7 +109,7 @@ describeRedis('A Redis user with the rights of docs/operations.md', (startRedis)
     // The command line removes the checkpoints of an erased stream, as a projection does.
     ['an operator', 'operators', useAsOperator, ['zscore', 'hkeys', 'hdel']],
   ] as const)
-    it(`can do all that ${who} does, and uses every right`, async () => {
+    it(`can do everything that ${who} needs, and has no right that is not used`, async () => {
       const rules = row ? additionalRules(row).join(' ') : SERVICE_RULES;
       await grant(`${SERVICE_RULES} ${rules}`);
       await redis.admin.config('RESETSTAT');
@@ -119,7 +119,7 @@ describeRedis('A Redis user with the rights of docs/operations.md', (startRedis)
       expect([await unused(rules), await denied()]).to.deep.equal([elsewhere, []]);
     });
 
-  it('can use another database, or a Cluster, with the additional right, which is named without it', async () => {
+  it('needs an additional right for another database or a Cluster, and the log names a missing one', async () => {
     const node = await startRedis('--cluster-enabled', 'yes');
     await formCluster([node]);
     for (const [server, rules, options] of [
@@ -139,7 +139,7 @@ describeRedis('A Redis user with the rights of docs/operations.md', (startRedis)
     }
   });
 
-  it('needs each of them: a lost one is reported with its name and key, until it is granted again', async () => {
+  it('needs each right: a lost one is reported with its command and key until it is granted again', async () => {
     // An id is created only where writes can reach the replicas.
     await open({ url });
     const { log, status } = await open({ url, examineEveryMs: 50, waitReplicas: 1 });
@@ -180,7 +180,7 @@ describeRedis('A Redis user with the rights of docs/operations.md', (startRedis)
     ],
     ['XADD', without('xadd'), 'XADD on the key plant-store:{', true, false],
   ] as const)
-    it(`that loses the right to ${what} fails what needs it, even on new connections, and says why`, async () => {
+    it(`that loses the right to ${what} fails only what needs it, even on new connections, and logs it`, async () => {
       const { append, check, log, status, stream } = await open({ url, examineEveryMs: 600_000 });
       await append();
       await grant(rules);
@@ -211,7 +211,7 @@ describeRedis('A Redis on which a command is renamed or disabled', (startRedis) 
     ['CLIENT', true, true, ''],
     ['CONFIG', true, true, ''],
   ] as const)
-    it(`is said to lack it, and is ready for what works: ${command}`, async () => {
+    it(`is reported if the command is needed, and serves what works without it: ${command}`, async () => {
       const redis = await startRedis('--rename-command', command, 'secret');
       const { append, check, log, status } = await open({ url: redis.url });
       if (words)
@@ -223,7 +223,7 @@ describeRedis('A Redis on which a command is renamed or disabled', (startRedis) 
       if (words) expect(log.join()).to.include('rename-command');
     });
 
-  it('is refused if that is SELECT and the store has a number: another database would be used', async () => {
+  it('is refused if the command is SELECT and the URL has a database number', async () => {
     const redis = await startRedis('--rename-command', 'SELECT', '');
     const { append, log } = await open({ url: `${redis.url}/1` });
     await until(() => log.some((line) => /unknown command.*select/i.test(line)));

@@ -83,7 +83,7 @@ describeRedis(
       await until(async () => (await stream.read(head).catch(() => undefined))?.status === 'read');
     });
 
-    it('does not acknowledge a write that was sent while its announcement had arrived but was not read', async () => {
+    it('does not acknowledge a write sent after its announcement has arrived, but before that is read', async () => {
       // After the reply to this append this process reads nothing.
       head = await stream.add(head, FERN);
       beginFailover();
@@ -94,7 +94,7 @@ describeRedis(
 );
 
 describeRedis(
-  'A planned failover to a replica, and both accept writes as replicas',
+  'A planned failover between servers that accept writes even as replicas',
   (startRedis) => {
     const open = openedPerTest();
     const pathOf = temporaryDirectory();
@@ -138,7 +138,7 @@ describeRedis(
     const isReplica = ({ port }: RedisServer) => roleOf(port) === 'slave';
     const writable = ['--replica-read-only', 'no'];
 
-    it('loses nothing that was acknowledged: CLUSTER FAILOVER', async () => {
+    it('loses no acknowledged write: CLUSTER FAILOVER', async () => {
       const cluster = ['--cluster-enabled', 'yes', ...writable];
       const [primary, replica] = [await startRedis(...cluster), await startRedis(...cluster)];
       await formCluster([primary]);
@@ -159,7 +159,7 @@ describeRedis(
     });
 
     for (const waitReplicas of [0, 1])
-      it(`loses no acknowledged write: SENTINEL FAILOVER, with ${waitReplicas} replicas that confirm`, async () => {
+      it(`loses no acknowledged write: SENTINEL FAILOVER, REDIS_WAIT_REPLICAS=${waitReplicas}`, async () => {
         const [primary, replica] = await startReplicated(startRedis, ...writable);
         const watching = (sentinel = await startSentinelOf(pathOf('sentinel'), primary));
         const store = await open({ ...throughSentinel(watching), waitReplicas, timeoutMs: 2000 });

@@ -16,8 +16,8 @@ import { ScriptedSentinel } from './scripted-sentinel';
 
 const FAILOVER = 'master plants 127.0.0.1 1';
 
-describe('A connection to the primary of Sentinels', () => {
-  it('is closed once they name another host, although it has the same port', async () => {
+describe('A connection to the primary that Sentinels name', () => {
+  it('is closed once they name another host, even if the port is the same', async () => {
     const primary = createServer();
     const port = String(await listenLocally(primary));
     const one = await new ScriptedSentinel({ peer: ['127.0.0.1', port] }).start();
@@ -90,7 +90,7 @@ describeRedis('The Sentinels', (startRedis) => {
       examineEveryMs: 3_600_000,
     });
   };
-  it('are not connected to if the URL of the store is invalid', async () => {
+  it('are not contacted if the URL of the store is invalid', async () => {
     const sentinels = { nodes: [{ host: '127.0.0.1', port: one.port }], master: 'plants' };
     expect(await rejection(opened({ url: 'http://x', sentinels }))).to.be.instanceOf(RangeError);
     await open(one);
@@ -102,19 +102,19 @@ describeRedis('The Sentinels', (startRedis) => {
   const hears = ({ log }: Opened) => until(() => log.some((line) => line.includes('fails over')));
 
   for (const newest of ['the first', 'the last'])
-    it(`name the primary of the newest configuration, which only ${newest} of them knows`, async () => {
+    it(`name the primary of the newest configuration, even if only ${newest} of them knows it`, async () => {
       (newest === 'the first' ? one : other).learn(second);
       await (await open(one, other)).append();
       expect(await events()).to.deep.equal([0, 1]);
     });
 
-  it('name it while others are frozen or gone', async () => {
+  it('name the primary while others are frozen or unreachable', async () => {
     other.network.blackhole();
     await (await open(other, { port: 1 }, one)).append();
     expect(await events()).to.deep.equal([1, 0]);
   });
 
-  it('name it although the slower one has learned of a switch before the others', async () => {
+  it('name the new primary even if only the slower one has learned of the switch', async () => {
     other.network.delayMs = 150;
     const store = await open(one, other);
     other.learn(second);
@@ -129,7 +129,7 @@ describeRedis('The Sentinels', (startRedis) => {
     expect(await events()).to.deep.equal([0, 1]);
   });
 
-  it('name another one once a connection to one of them is back, which has missed the switch', async () => {
+  it('name the new primary after a reconnection, even if the announcement of the switch was missed', async () => {
     const store = await open(one);
     one.learn(second);
     one.network.cut();
@@ -138,7 +138,7 @@ describeRedis('The Sentinels', (startRedis) => {
     expect(await events()).to.deep.equal([0, 1]);
   });
 
-  it('are asked when too few replicas confirm that their primary still is one, and name another one', async () => {
+  it('are asked for a new primary when too few replicas confirm the old one', async () => {
     for (const setting of ['min-replicas-to-write', 'min-replicas-max-lag'])
       await first.admin.config('SET', setting, 1);
     const replica = await startRedis('--replicaof', ...first.peer);
@@ -156,11 +156,15 @@ describeRedis('The Sentinels', (startRedis) => {
   });
 
   for (const [what, begins, ends] of [
-    ['is not elected', '+try-failover', '-failover-abort-not-elected'],
-    ['finds no replica', '+failover-state-select-slave', '-failover-abort-no-good-slave'],
-    ['is not heard of again', '+failover-state-send-slaveof-noone', undefined],
+    ['is aborted without an elected leader', '+try-failover', '-failover-abort-not-elected'],
+    [
+      'is aborted without a suitable replica',
+      '+failover-state-select-slave',
+      '-failover-abort-no-good-slave',
+    ],
+    ['is never reported as ended', '+failover-state-send-slaveof-noone', undefined],
   ] as const)
-    it(`use the same primary again after a failover that ${what}`, async () => {
+    it(`name the same primary again after a failover that ${what}`, async () => {
       const store = await open(one, other);
       await one.publish(begins, 'master plants-2 127.0.0.1 1');
       for (const user of ['alice', 'carol', 'dave', 'erin']) await store.append(user);

@@ -90,10 +90,10 @@ async function examined(changes: string) {
   });
 }
 
-describe('The examination of a Redis finds', () => {
+describe('The examination of a Redis server', () => {
   for (const row of FOUND.slice(1, -1).split('\n')) {
     const [changes = '', found = '', text = ''] = row.split('|').map((part) => part.trim());
-    it(`${found || 'nothing'} with ${changes || 'all as it should be'}`, async () => {
+    it(`finds ${found ? `"${found}"` : 'nothing'} with ${changes || 'a correct configuration'}`, async () => {
       const [{ findings } = expect.fail()] = (await examined(changes)).servers;
       expect(findings.map(({ name }) => `${CHECKS[name].effect}: ${name}`).join(', ')).to.equal(
         found,
@@ -103,7 +103,7 @@ describe('The examination of a Redis finds', () => {
   }
 
   for (const code of ['LOADING', 'NOAUTH', 'BUSY', 'MASTERDOWN'])
-    it(`nothing of a server that answers ${code}: it rejects`, async () => {
+    it(`rejects if the server answers ${code}`, async () => {
       for (const command of ['info', 'config'])
         expect(await examined(`${command}:${code}`).catch(String)).to.include(code);
     });
@@ -112,13 +112,13 @@ describe('The examination of a Redis finds', () => {
     ['min-replicas-to-write:1 min-replicas-max-lag:3', { replicas: 1, lagSeconds: 4 }],
     ['config:NOPERM', { replicas: 0, lagSeconds: 0 }],
   ] as const)
-    it(`how many replicas must have confirmed, within a second more than their lag: ${changes}`, async () => {
+    it(`finds how many replicas must confirm within their lag plus one second: ${changes}`, async () => {
       expect((await examined(changes)).lease).to.deep.equal(lease);
     });
 });
 
 describe('The finding of an error reply', () => {
-  it('lasts for a while each time, and is logged each time', async () => {
+  it('lasts for a limited time after each reply, and is logged each time', async () => {
     const clock = new ManualClock();
     const log: string[] = [];
     const findings = new Findings((level, message) => log.push(`${level} ${message}`), 1000, clock);
@@ -138,7 +138,7 @@ describe('The finding of an error reply', () => {
 });
 
 describe('The lineage of a bucket of a Cluster', () => {
-  it('is lost only if two examinations have found it, because a failover may lose a new one', async () => {
+  it('counts as lost only if two examinations had found it, because a failover may lose a new one', async () => {
     const keys = new Keys('plant-store');
     const lineages = new Lineages();
     let stored: string[] = [];

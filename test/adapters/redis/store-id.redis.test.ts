@@ -10,7 +10,7 @@ const ONE = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
 const KEY = 'plant-store:id';
 
-describeRedis('The id of a store', (startRedis) => {
+describeRedis('The store ID', (startRedis) => {
   const open = openedPerTest();
   let redis: RedisServer;
   beforeEach(async () => (redis = await startRedis()));
@@ -20,7 +20,7 @@ describeRedis('The id of a store', (startRedis) => {
   const refusal = async (storeId?: string) =>
     String(await rejection(open({ url: redis.url, storeId })));
 
-  it('refuses an emptied Redis with any call as its first one, such as an append, and writes nothing', async () => {
+  it('makes every kind of call to an emptied Redis fail, and nothing is written', async () => {
     await setId(ONE);
     for (const [what, call] of Object.entries(CALLS)) {
       const opened = await open({ url: redis.url, examineEveryMs: 600_000 });
@@ -37,7 +37,7 @@ describeRedis('The id of a store', (startRedis) => {
     expect((await (await open({ url: redis.url })).append()).status).to.equal('appended');
   });
 
-  it('refuses another store at the same address until the first one is back', async () => {
+  it('makes calls to a different store at the same address fail until the first one is back', async () => {
     await setId(ONE);
     const { append, log, status } = await open({ url: redis.url, examineEveryMs: 50 });
     await setId(OTHER);
@@ -54,7 +54,7 @@ describeRedis('The id of a store', (startRedis) => {
     expect((await append()).status).to.equal('appended');
   });
 
-  it('is created once by instances that start together, and one of them says that the store is new', async () => {
+  it('is created once by instances that start at the same time, and only one logs that it is new', async () => {
     const all = await Promise.all([1, 2, 3, 4, 5].map(() => open({ url: redis.url })));
     const id = await idOf();
     expect(id).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -63,13 +63,13 @@ describeRedis('The id of a store', (startRedis) => {
     expect(creators).to.have.length(1);
   });
 
-  it('is added to a database with keys, which it counts', async () => {
+  it('is added to a database that contains other keys, and their number is logged', async () => {
     await redis.admin.mset('one', 1, 'two', 2);
     const { log } = await open({ url: redis.url });
     expect(log.join()).to.match(/this store had no id, and gets the id .* its database has 2 keys/);
   });
 
-  it('is not created by a command, nor where REDIS_STORE_ID names one', async () => {
+  it('is created neither by a command nor if REDIS_STORE_ID names one', async () => {
     const opened = await open({ url: redis.url, createsId: false });
     const missing = `has no id, as if it was new or emptied, but REDIS_STORE_ID is ${ONE}`;
     expect(await refusal(ONE)).to.include(missing);
@@ -79,7 +79,7 @@ describeRedis('The id of a store', (startRedis) => {
     expect(await refusal(OTHER)).to.include(`has the id ${ONE}, but REDIS_STORE_ID is ${OTHER}`);
   });
 
-  it('has the form of this version, else another version or program uses the key', async () => {
+  it('is refused if it does not have the form of this version', async () => {
     for (const value of ['something else', `buckets-32 ${ONE}`, ONE]) {
       await redis.admin.set(KEY, value);
       expect(await refusal()).to.include(
@@ -89,7 +89,7 @@ describeRedis('The id of a store', (startRedis) => {
     }
   });
 
-  it('is created later if Redis refuses writes at first; lists are served meanwhile', async () => {
+  it('is created later if Redis refuses writes at first, and lists are served meanwhile', async () => {
     await redis.admin.config('SET', 'maxmemory', '1');
     const opened = await open({ url: redis.url, examineEveryMs: 50 });
     expect((await opened.stream().read(BEGINNING)).status).to.equal('read');
@@ -99,7 +99,7 @@ describeRedis('The id of a store', (startRedis) => {
     expect(opened.status().id).to.equal(await idOf());
   });
 
-  it('does not count before the replicas have it', async () => {
+  it('does not take effect before the replicas have it', async () => {
     const [primary, replica] = await startReplicated(startRedis);
     await replica.freeze();
     const opened = await open({
@@ -133,7 +133,7 @@ describeRedis('The id of a store', (startRedis) => {
     expect(await idOf(replica)).to.equal(opened.status().id);
   });
 
-  it('does not count before the replicas have it, even if the reply to WAIT was lost', async () => {
+  it('does not take effect before the replicas have it, even if the reply to WAIT is lost', async () => {
     const [primary, replica] = await startReplicated(startRedis);
     await replica.freeze();
     const proxy = await TcpProxy.to(primary);

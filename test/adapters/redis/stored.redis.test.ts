@@ -50,7 +50,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
     return found;
   }
 
-  it('is exactly what decision record 0003 and the comment of the keys say, without erased streams', async () => {
+  it('is exactly what decision record 0003 and keys.ts describe, without the data of erased streams', async () => {
     const [first, ...others] = encoded(
       created(plantId('9007199254740993'), 'Büschelfarn', 'indoor'),
       created(-7, '"Moss"'),
@@ -107,7 +107,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
     expect(Number(time)).to.be.below(-1e12);
   });
 
-  it('has each stream at the bucket of its id, percent-encoded', async () => {
+  it('contains each stream in the bucket of its id, under a percent-encoded name', async () => {
     for (const [name, key] of Object.entries({
       'plants/auth0|5f7c {ö}': '{26}:plants/auth0%7C5f7c%20%7B%C3%B6%7D',
       'plants/urn:user/7': '{24}:plants/urn%3Auser%2F7',
@@ -122,7 +122,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
     expect(ids.map((id) => bucketOf(streamName(`plants/${id}`)))).to.deep.equal([44, 40, 39, 30]);
   });
 
-  it('may have foreign members in an index: each is reported once, and none stops its bucket', async () => {
+  it('may contain foreign members in an index: each is reported once, and none blocks its bucket', async () => {
     await opened.append();
     const foreign = ['%61lice', 'plants%2Falice', 'a b', '%zz', 'bob', 'plants/'];
     for (const member of foreign) await redis.admin.zadd(`plant-store:{39}:index`, 1, member);
@@ -138,7 +138,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
     expect(reported).to.have.members(foreign);
   });
 
-  it('tells a stream `erased` without a category from the erasures of its bucket', async () => {
+  it('distinguishes a stream `erased` without a category from the erasures of its bucket', async () => {
     const [name, other] = [streamName('erased'), streamName('plants/erased')];
     const bucket = bucketOf(name);
     await opened.store.append(other, BEGINNING, 'c', [FERN]);
@@ -152,7 +152,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
     expect(await opened.index.wasErased!(other, known)).to.equal(true);
   });
 
-  it('is left as it is by an erasure that fails', async () => {
+  it('stays unchanged if an erasure fails', async () => {
     await opened.append();
     await redis.admin.set(new Keys('plant-store').of(ALICE).events, 'no stream');
     const before = await content();
@@ -160,7 +160,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
     expect(await content()).to.deep.equal(before);
   });
 
-  describe('of a snapshot', () => {
+  describe('for a snapshot', () => {
     const MAX_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 64);
     const keysOf = (user: string) => new Keys('plant-store').of(plantStreamOf(user));
     let head: Head;
@@ -182,11 +182,11 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
       'its commit differs': (at) => redis.admin.hset(at, 'commit', 'other'),
       'its format differs': (at) => redis.admin.hset(at, 'format', 'f-2'),
       'its checksum is missing': (at) => redis.admin.hdel(at, 'checksum'),
-      'its chunks are divided in another way': (at) => redis.admin.hset(at, { 0: 'a', 1: 'bb' }),
+      'its chunks are divided differently': (at) => redis.admin.hset(at, { 0: 'a', 1: 'bb' }),
       'a chunk is too long': (at) => redis.admin.hset(at, '1', Buffer.alloc(MAX_BYTES + 1, 'x')),
-      'it is that of another stream': (at) => redis.admin.rename(keysOf('bob').snapshot, at),
+      'it belongs to another stream': (at) => redis.admin.rename(keysOf('bob').snapshot, at),
     };
-    it('is broken if anything of it differs, and is not kept in memory', async () => {
+    it('is reported as broken if any part of it differs, and is not kept in memory', async () => {
       const ofBob = {
         format: 'f',
         head: await opened.stream('bob').add(BEGINNING, FERN),
@@ -210,12 +210,12 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
       expect(await rejection(reading.next())).to.be.instanceOf(StoreUnavailable);
     });
 
-    it('has a chunk, or is not saved', async () => {
+    it('contains at least one chunk, or is not saved', async () => {
       expect(await save([])).to.equal(false);
       expect(await redis.admin.exists(keysOf('alice').draft)).to.equal(0);
     });
 
-    it('has a draft that expires after its writer ended, and none is saved meanwhile', async () => {
+    it('includes a draft that expires after its writer has failed, and no other is saved meanwhile', async () => {
       const failing = function* () {
         yield 'in part';
         throw new Error('the writer ends');
@@ -239,7 +239,7 @@ describeRedis('The index of a store in Redis', (startRedis) => {
   };
 
   for (const what of ['a restart', 'a failover'])
-    it(`has another epoch after ${what}, which may have lost its end`, async () => {
+    it(`has a new epoch after ${what}, because that may have lost its last entries`, async () => {
       const [redis, replica] = await startReplicated(startRedis, ...DURABLE);
       const opened = await open({ url: redis.url });
       await opened.append();
@@ -253,7 +253,7 @@ describeRedis('The index of a store in Redis', (startRedis) => {
       expect((await endOf(other)).sequence).to.equal(position.sequence);
     });
 
-  it('confirms an erasure, and its repetition, only when the replicas have it', async () => {
+  it('confirms an erasure, even a repeated one, only when the replicas have it', async () => {
     const redis = await startRedis();
     const alone = await open({ url: redis.url });
     await alone.append();

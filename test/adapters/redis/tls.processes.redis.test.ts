@@ -67,12 +67,12 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       expect(await client.names()).to.deep.equal(['Fern']);
     }
 
-    it('serves with the certificate of their authority', async () => {
+    it('serves if it trusts the authority of the certificates', async () => {
       await serves(`rediss://localhost:${tlsPort}`);
       expect(await redis.admin.client('LIST')).to.match(new RegExp(`laddr=127.0.0.1:${tlsPort}`));
     });
 
-    describe('behind an endpoint that routes by the server name', () => {
+    describe('behind an endpoint that routes by server name (SNI)', () => {
       let router: Server;
       let port: number;
       let sentinel: ScriptedSentinel | undefined;
@@ -100,9 +100,9 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
         await sentinel?.close();
       });
 
-      it('serves on one Redis', () => serves(`rediss://localhost:${port}`));
+      it('serves with one Redis', () => serves(`rediss://localhost:${port}`));
 
-      it('serves on a Cluster whose nodes are announced by name', async () => {
+      it('serves with a Cluster that announces its nodes by name', async () => {
         const named =
           'cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname';
         redis = await startRedis(...`--cluster-enabled yes --${named}`.split(' '));
@@ -110,7 +110,7 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
         await serves('rediss://localhost', { REDIS_CLUSTER_NODES: `localhost:${port}` });
       });
 
-      it('serves on a primary that Sentinel names by its host', async () => {
+      it('serves with a primary that Sentinel announces by host name', async () => {
         sentinel = await new ScriptedSentinel({ peer: ['localhost', String(port)] }).start();
         const sentinels = {
           REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`,
@@ -121,28 +121,33 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     });
 
     for (const [what, address, ca, reason] of [
-      ['another authority', 'rediss://localhost', 'theirs.crt', /self-signed certificate/],
       [
-        'another name',
+        'a certificate of another authority',
+        'rediss://localhost',
+        'theirs.crt',
+        /self-signed certificate/,
+      ],
+      [
+        'a certificate for another name',
         'rediss://127.0.0.1',
         'ours.crt',
         /ERR_TLS_CERT_ALTNAME_INVALID.*127\.0\.0\.1/,
       ],
       [
-        'no TLS',
+        'a URL without TLS',
         'redis://localhost',
         'ours.crt',
         /Redis cannot be reached: .*(closed|ECONNRESET)/i,
       ],
     ] as const)
-      it(`is unavailable with ${what}, and names the reason`, async () => {
+      it(`is unavailable with ${what}, and logs the reason`, async () => {
         const client = await start(`${address}:${tlsPort}`, { NODE_EXTRA_CA_CERTS: path(ca) });
         expect(await client.list()).to.include({ status: 503, error: 50300 });
         await until(() => service!.events.some(({ msg }) => reason.test(String(msg))));
         expect(await redis.admin.dbsize()).to.equal(0);
       });
 
-    it('serves on a Cluster whose nodes are announced by name', async () => {
+    it('serves with a Cluster that announces its nodes by name', async () => {
       const named =
         'cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname';
       const [node, port] = await startTls(
@@ -152,7 +157,7 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       await serves('rediss://localhost', { REDIS_CLUSTER_NODES: `localhost:${port}` });
     });
 
-    it('serves on a primary that Sentinel names by its host', async () => {
+    it('serves with a primary that Sentinel announces by host name', async () => {
       const names = ['sentinel resolve-hostnames yes', 'sentinel announce-hostnames yes'];
       const lines = [...names, 'tls-replication yes', ...certificates()];
       const primary = { host: 'localhost', port: tlsPort };

@@ -31,7 +31,7 @@ describeRedis('A write to Redis', (startRedis) => {
     (await admin.keys(`*/${user}:events`)).length === 1;
   const isWaiting = async () => (await primary.admin.info('clients')).includes('blocked_clients:1');
 
-  it('is acknowledged when the replica has confirmed it, and a conflict without', async () => {
+  it('is acknowledged when the replica has confirmed it, but a conflict needs no confirmation', async () => {
     const { append, checkpoints, snapshots, stream } = await open();
     await replica.freeze();
     const written = append('alice');
@@ -53,7 +53,7 @@ describeRedis('A write to Redis', (startRedis) => {
     expect(await tags.load(39, [])).to.include({ revision: 1 });
   });
 
-  it('shares one script and one WAIT with those of its turn, and a read one script', async () => {
+  it('shares one script and one WAIT with the other writes of its turn, and a read shares one script', async () => {
     const { append, stream } = await open();
     await append('bob');
     await primary.admin.config('RESETSTAT');
@@ -66,7 +66,7 @@ describeRedis('A write to Redis', (startRedis) => {
       expect(stats).to.include(`cmdstat_${once}:calls=1,`);
   });
 
-  it('is followed by WAIT before its reply', async () => {
+  it('is followed by WAIT before its reply arrives', async () => {
     const proxy = await TcpProxy.to(primary);
     const { append } = await open({ url: `redis://127.0.0.1:${proxy.port}` });
     await append('bob');
@@ -78,7 +78,7 @@ describeRedis('A write to Redis', (startRedis) => {
     expect(await answer).to.be.instanceOf(OutcomeUnknown);
   });
 
-  it('has an unknown outcome if fewer replicas confirm it, which WAIT says before the call times out', async () => {
+  it('has an unknown outcome if too few replicas confirm it, which WAIT reports before the time limit', async () => {
     await open();
     const { append } = await open({ waitReplicas: 2, timeoutMs: 4000 });
     expect(String(await append('alice'))).to.match(
@@ -97,7 +97,7 @@ describeRedis('A write to Redis', (startRedis) => {
 
   // WAIT is about the last write of its connection, so a repetition that wrote nothing would be
   // confirmed at once.
-  it('writes something when it is repeated, before WAIT', async () => {
+  it('writes something when it is repeated, so that WAIT waits for it', async () => {
     const { append } = await open({ waitReplicas: 0 });
     const offset = async () =>
       Number(/master_repl_offset:(\d+)/.exec(await primary.admin.info('replication'))![1]);
@@ -112,7 +112,7 @@ describeRedis('A write to Redis', (startRedis) => {
     calls: { calls: 5, bytes: 1_000_000 },
     bytes: { calls: 1000, bytes: 5 * 23 },
   }))
-    it(`waits in a bounded queue while another one waits for replicas, by its ${what}`, async () => {
+    it(`waits in a bounded queue while another write waits for replicas: a bound on ${what}`, async () => {
       const { append, status } = await open({ timeoutMs: 1000, bounds });
       await replica.freeze();
       const first = append('first');
@@ -128,7 +128,7 @@ describeRedis('A write to Redis', (startRedis) => {
       expect(status().calls.bytes).to.equal(0);
     });
 
-  it('is unavailable if it cannot be sent in time, and is never sent after', async () => {
+  it('is unavailable if it cannot be sent in time, and is never sent later', async () => {
     const { append, status } = await open({ timeoutMs: 600 });
     await append('bob');
     await primary.freeze();
@@ -149,7 +149,7 @@ describeRedis('A write to Redis', (startRedis) => {
 describeRedis('A primary that replicas must confirm (min-replicas-to-write)', (startRedis) => {
   const open = openedPerTest();
 
-  it('is not believed once they have not for two seconds more than the lag, and again when they do', async () => {
+  it('is refused once the replicas stop confirming it, and is used again when they confirm it', async () => {
     const lease = ['--min-replicas-to-write', '1', '--min-replicas-max-lag', '1'];
     const [primary, replica] = await startReplicated(startRedis, ...lease);
     const opened = await open({ url: primary.url });
