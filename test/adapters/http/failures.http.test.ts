@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { retryAfterSeconds } from '../../../src/adapters/http/middleware/errors';
+import { parseNewPlant } from '../../../src/adapters/http/new-plant';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { HttpClient } from '../../support/client';
@@ -94,5 +95,20 @@ describe('A part that another author provides', () => {
         expect((await client.list()).status, way).to.equal(status);
         expect(app.reports[0]!.reason, way).to.equal(reason);
       }
+  });
+});
+
+describe('A bug', () => {
+  it('in the parser of a body is not answered as a malformed body', () => {
+    const { parse } = JSON;
+    JSON.parse = () => {
+      throw new TypeError('a bug');
+    };
+    try {
+      const body = Buffer.from('{"id":1,"name":"Fern"}');
+      expect(() => parseNewPlant(body)).to.throw(TypeError, 'a bug');
+    } finally {
+      JSON.parse = parse;
+    }
   });
 });
