@@ -2,12 +2,17 @@
 import { writeFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
+import { createAdminApp } from '../../../src/adapters/http';
 import { retryAfterSeconds } from '../../../src/adapters/http/middleware/errors';
 import { parseNewPlant } from '../../../src/adapters/http/new-plant';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { HttpClient } from '../../support/client';
+import { RawSocket, errorOf } from '../../support/raw-socket';
+import { JSON_TYPE, LIST, request } from '../../support/requests';
+import { SlowStore } from '../../support/served';
 import { temporaryDirectory } from '../../support/temporary-directory';
+import { until } from '../../support/until';
 import { appWith, servedPerTest } from './app-with';
 
 /** What is reported, by the number of the response. */
@@ -98,7 +103,46 @@ describe('A part that another author provides', () => {
   });
 });
 
+describe('A report that throws', () => {
+  const serve = servedPerTest();
+  const report = () => {
+    throw new Error('the disk of the log is full');
+  };
+
+  it('does not change the response to a request', async () => {
+    const client = new HttpClient(await serve(appWith({ report })));
+    expect(await client.create(1, 'Fern')).to.include({ status: 200, text: '{"name":"Fern"}' });
+    expect((await client.create(1, 'Fern')).error).to.equal(40003);
+  });
+
+  it('does not change the responses of the admin app', async () => {
+    const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+    const metrics = { contentType, text: async () => 'a 1' };
+    const ready = async () => ({ reads: true, writes: true });
+    const client = new HttpClient(await serve(createAdminApp({ metrics, ready, report })));
+    expect(await client.get('/metrics')).to.include({ status: 200, text: 'a 1' });
+  });
+
+  it('does not end the process because of bytes that are not a request', async () => {
+    const client = await RawSocket.open(await serve(appWith(), { report }));
+    expect(errorOf(await client.send('BAD\r\n\r\n').answer())).to.equal(40000);
+  });
+
+  it('does not end the process because of a request that is malformed and waits', async () => {
+    const store = Object.assign(new SlowStore(), { delayMs: Infinity });
+    const client = await RawSocket.open(await serve(appWith({}, store), { report }));
+    const malformed = request('POST', '/plants', `${JSON_TYPE}Transfer-Encoding: chunked\r\n`);
+    client.send(`${LIST}${malformed}zz\r\n`);
+    await until(() => store.trips > 0);
+    store.delayMs = 0;
+    const { answers } = await client.answers();
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 400]);
+  });
+});
+
 describe('A bug', () => {
+  const serve = servedPerTest();
+
   it('in the parser of a body is not answered as a malformed body', () => {
     const { parse } = JSON;
     JSON.parse = () => {
@@ -110,5 +154,14 @@ describe('A bug', () => {
     } finally {
       JSON.parse = parse;
     }
+  });
+
+  it('that throws a value other than an Error is answered, and emitted as an Error', async () => {
+    const authenticate = () => runInNewContext("Promise.reject('a text')") as undefined;
+    const app = appWith({ authenticator: { authenticate }, report: undefined as never });
+    const emitted: unknown[] = [];
+    app.on('error', (error) => emitted.push(error));
+    expect((await new HttpClient(await serve(app)).list()).error).to.equal(50000);
+    expect(emitted.map(String)).to.deep.equal(['Error: a text']);
   });
 });
