@@ -6,14 +6,20 @@ import { safeString } from '../event-sourcing';
  * messages are returned, each of them once.
  */
 export function messagesOf(error: unknown): readonly string[] {
+  return collectMessages(error, new Set());
+}
+
+/** Ignores the errors in `seen`, because causes and contained errors may form a cycle. */
+function collectMessages(error: unknown, seen: Set<Error>): string[] {
   if (!(error instanceof Error)) return [safeString(error)];
   const messages: string[] = [];
-  // The causes may form a cycle.
-  const seen = new Set<Error>();
   for (let each: unknown = error; each instanceof Error && !seen.has(each); each = each.cause) {
     seen.add(each);
-    const { name, message, errors = [] } = each as Error & { readonly errors?: readonly unknown[] };
-    const own = message || [...new Set(errors.flatMap(messagesOf))].join(', ') || name;
+    const { name, message, errors } = each as Error & { readonly errors?: unknown };
+    const contained = Array.isArray(errors)
+      ? errors.flatMap((one: unknown) => collectMessages(one, seen))
+      : [];
+    const own = message || [...new Set(contained)].join(', ') || name;
     // Whoever wraps an error may take over its message.
     if (own !== messages.at(-1)) messages.push(own);
   }
@@ -23,5 +29,6 @@ export function messagesOf(error: unknown): readonly string[] {
 /** Describes an error and its causes on one line, without a stack trace. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return safeString(error);
-  return [error.name, ...messagesOf(error)].join(': ');
+  const messages = messagesOf(error);
+  return (messages[0] === error.name ? messages : [error.name, ...messages]).join(': ');
 }

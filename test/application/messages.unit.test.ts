@@ -24,4 +24,26 @@ describe('The description of an error', () => {
     inner.cause = outer;
     expect(describeError(outer)).to.equal('Error: outer: inner');
   });
+
+  it('ends even if an error without a message contains itself', () => {
+    const errors: unknown[] = [new TypeError('refused')];
+    const error = new AggregateError([], '');
+    error.errors = errors;
+    errors.push(error);
+    expect(describeError(error)).to.equal('AggregateError: refused');
+    errors.shift();
+    expect(describeError(error)).to.equal('AggregateError');
+  });
+
+  it('exists even if the errors of an error are not an array', () => {
+    const error = Object.assign(new Error(''), { errors: null });
+    expect(messagesOf(error)).to.deep.equal(['Error']);
+  });
+
+  it('contains the name of an error without a message only once', () => {
+    expect(describeError(new RangeError())).to.equal('RangeError');
+    expect(describeError(new RangeError('', { cause: new Error('refused') }))).to.equal(
+      'RangeError: refused',
+    );
+  });
 });
