@@ -53,7 +53,7 @@ const CHANGES: Readonly<Record<string, (usable: KeptSnapshot) => Partial<KeptSna
 
 /** With pages of two events and a snapshot every six. */
 class WithSnapshots extends OneAggregate {
-  #shown = '';
+  #shown = 'stored: nothing';
 
   constructor(
     { snapshotEvery = 6, ...options }: AggregateOptions & { readonly snapshotEvery?: number },
@@ -69,6 +69,7 @@ class WithSnapshots extends OneAggregate {
       'another instance adds 1, _ times': (count) => others('+1 '.repeat(Number(count)).trim()),
       'a snapshot of _ events… is stored': (count, change) =>
         this.#store(Number(count), change.trim()),
+      'the stored snapshot is erased': () => void snapshots.kept.delete('ada'),
       'the snapshot store stalls': () => snapshots.stall(),
       'saves of the snapshot store stall': () => {
         snapshots.onlySaves = true;
@@ -88,7 +89,7 @@ class WithSnapshots extends OneAggregate {
     const before = this.#shown;
     this.#shown = head
       ? `stored: event ${head.version}, format ${format}, chunks ${chunks!.join(' and ')}`
-      : '';
+      : 'stored: nothing';
     return [
       ...super.happened(),
       calls.length > 0 && `snapshots: ${calls.join(', ')}`,
