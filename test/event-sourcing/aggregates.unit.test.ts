@@ -212,6 +212,46 @@ describe('An executed command', () => {
   });
 });
 
+describe('A round with more events than a store has to accept at once', () => {
+  function givenSmallAppends() {
+    const store = new MemoryEventStore();
+    const append = store.append.bind(store);
+    const sizes: number[] = [];
+    store.append = async (stream, expected, commit, events) => {
+      sizes.push(events.length);
+      if (events.length > 1024) throw new StoreUnavailable('a long append');
+      return append(stream, expected, commit, events);
+    };
+    const { aggregates } = given({ store });
+    const add = (count: number) => aggregates.execute(many, 'ada', count);
+    return { aggregates, add, sizes };
+  }
+
+  it('appends them in several calls, and answers each request after its own', async () => {
+    const { aggregates, add, sizes } = givenSmallAppends();
+    const first = add(1);
+    const others = Array.from({ length: 600 }, () => add(2));
+    const sum = aggregates.query(many, 'ada', (state) => state);
+    expect((await first).head.version).to.equal(1023);
+    expect((await others[510]!).head.version).to.equal(1023);
+    expect((await others[511]!).head.version).to.equal(1201);
+    expect(await sum).to.equal(1201);
+    expect(sizes).to.deep.equal([1023, 178]);
+  });
+
+  it('appends the events of a larger command in a call of their own, which alone may fail', async () => {
+    const { add, sizes } = givenSmallAppends();
+    const outcomes = await Promise.allSettled([1, 2, 1025, 3].map(add));
+    expect(outcomes.map(({ status }) => status)).to.deep.equal([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(sizes).to.deep.equal([3, 1025, 3]);
+  });
+});
+
 describe('The memory of aggregates', () => {
   /**
    * Room for two streams with a sum of 100, which take 10,000 bytes and 2,048 each, and not for
