@@ -305,7 +305,7 @@ describeRedis('The setting', (startRedis) => {
   };
 
   for (const { name } of variables)
-    it(`${name} has its effect`, async () => {
+    it(`${name} has the effect that it promises`, async () => {
       expect(effects, 'a new setting needs a row here').to.have.property(name);
       await effects[name]();
     });
