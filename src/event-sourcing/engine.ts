@@ -3,7 +3,7 @@ import { LoadQueue } from './load-queue';
 import { type AggregateEvent, safely } from './observe';
 import type { Clock } from './ports/clock';
 import type { EventStore } from './ports/event-store';
-import { SNAPSHOT_EVERY, type SnapshotEngine, type SnapshotOptions } from './snapshots';
+import { SNAPSHOT_EVERY, type SnapshotContext, type SnapshotOptions } from './snapshots';
 
 export const DEFAULT_TIMEOUT_MS = 2000;
 const COMMANDS_SHARE = 1 / 4;
@@ -60,7 +60,7 @@ export class Engine implements Bounds {
   readonly maxWaiting: number;
   readonly schedule: (start: () => void) => void;
   readonly report: (event: AggregateEvent) => void;
-  readonly snapshots: SnapshotEngine | undefined;
+  readonly snapshots: SnapshotContext | undefined;
 
   readonly cache: AggregateCache<{ readonly isIdle: boolean }>;
   readonly loads: LoadQueue;
