@@ -2,7 +2,7 @@
 # Builds images from the programs of this machine, for machines where no image can be pulled:
 #
 #   scripts/local-images.sh
-#   REDIS_IMAGE=plant-store-redis:local TESTCONTAINERS_RYUK_DISABLED=true npx mocha test/package/containers.package.test.ts
+#   REDIS_IMAGE=plant-store-redis:local TESTCONTAINERS_RYUK_DISABLED=true npm test
 #   docker build --network host --build-arg NODE_IMAGE=plant-store-node:local --tag plant-store .
 set -euo pipefail
 

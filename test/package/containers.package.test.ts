@@ -1,29 +1,24 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { theBlock } from '../docs/samples';
 import { HttpClient } from '../support/client';
 import { pendingIf } from '../support/programs';
-import { endWithProcess } from '../support/end-with-process';
-import { disconnect, plainClient } from '../support/redis/server';
+import { dockerAnswers, startInDocker, untilReached } from '../support/redis/docker';
 import { ServiceProcess } from '../support/service-process';
 import { tokenOf } from '../support/token';
-import { succeeds, until } from '../support/until';
+import { until } from '../support/until';
 
-const { NODE_IMAGE, REDIS_IMAGE = 'redis:7-alpine' } = process.env;
+const { NODE_IMAGE } = process.env;
 const AUTH_TOKENS = `alice:${tokenOf('alice')}`;
 /** In bytes. It differs by a few megabytes between versions of Node. */
 const IMAGE_AT_MOST = 145e6;
 
-/** An installed client does not prove that a daemon answers, so this asks the daemon. */
+/** A suite that needs a Docker daemon. */
 function describeDocker(title: string, body: () => void): void {
   describe(title, function () {
     this.timeout(900_000);
-    pendingIf(() => {
-      const { status } = spawnSync('docker', ['version'], { timeout: 10_000 });
-      return status === 0 ? undefined : 'no Docker daemon answers';
-    });
+    pendingIf(() => (dockerAnswers() ? undefined : 'no Docker daemon answers'));
     body();
   });
 }
@@ -35,51 +30,13 @@ async function docker(...args: readonly string[]): Promise<string> {
   return stdout.trim();
 }
 
-/**
- * Waits until a server in a container answers through its published port. The log is not enough:
- * Docker publishes the port by a proxy, which accepts a connection before it reaches the container,
- * and then closes it. `ask` rejects until the server answers.
- */
-function untilReached(ask: () => Promise<unknown>): Promise<void> {
-  return until(() => succeeds(ask()));
-}
-
-async function ping(url: string): Promise<void> {
-  const client = plainClient(url);
-  try {
-    await client.connect();
-    await client.ping();
-  } finally {
-    disconnect(client);
-  }
-}
-
 describeDocker('The service on a Redis in a container, started by testcontainers', () => {
   let REDIS_URL: string;
   let stop: (() => Promise<unknown>) | undefined;
   let service: ServiceProcess | undefined;
 
   before(async () => {
-    // The server needs a password, because its port is published on all addresses of this machine.
-    const password = randomUUID();
-    // Loaded only here, because the import alone takes about half a second.
-    const { GenericContainer, Wait, getContainerRuntimeClient, getReaper } =
-      await import('testcontainers');
-    // The reaper is a container of testcontainers that removes the containers of a killed run. Its
-    // image may be unavailable.
-    const reaper = getContainerRuntimeClient().then(getReaper);
-    await reaper.catch(() => (process.env.TESTCONTAINERS_RYUK_DISABLED = 'true'));
-    const container = await new GenericContainer(REDIS_IMAGE)
-      .withCommand(['--requirepass', password])
-      .withExposedPorts(6379)
-      .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
-      .start();
-    const forget = endWithProcess(() =>
-      spawnSync('docker', ['rm', '--force', '--volumes', container.getId()]),
-    );
-    stop = () => container.stop().finally(forget);
-    REDIS_URL = `redis://:${password}@${container.getHost()}:${container.getMappedPort(6379)}`;
-    await untilReached(() => ping(REDIS_URL));
+    [REDIS_URL, stop] = await startInDocker();
   });
   after(async () => {
     await service?.kill();

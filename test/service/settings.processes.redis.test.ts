@@ -10,7 +10,7 @@ import { AUDIENCE, ISSUER, SECRET, signed, signingKey } from '../adapters/auth/s
 import { JwksServer } from '../adapters/auth/jwks-server';
 import { HttpClient } from '../support/client';
 import { metricOf } from '../support/metrics';
-import { type RedisServer, describeRedis } from '../support/redis';
+import { describeSharedRedis } from '../support/redis';
 import { freePort, listenLocally } from '../support/ports';
 import { rejection } from '../support/rejection';
 import { SlowStore } from '../support/served';
@@ -23,12 +23,10 @@ import { type WatchedService, startWatched } from '../support/watched-service';
 type Environment = Readonly<Record<string, string>>;
 type Name = (typeof variables)[number]['name'];
 
-describeRedis('The setting', (startRedis) => {
+describeSharedRedis('The setting', (redis) => {
   const path = temporaryDirectory();
   const ends: (() => unknown)[] = [];
-  let redis: RedisServer;
   let prefix = 0;
-  before(async () => void (redis = await startRedis()));
   afterEach(async () => {
     for (const end of ends.splice(0)) await end();
   });
@@ -42,7 +40,7 @@ describeRedis('The setting', (startRedis) => {
     start({
       EVENT_STORE: 'redis',
       REDIS_URL: redis.url,
-      REDIS_KEY_PREFIX: `store-${++prefix}`,
+      REDIS_KEY_PREFIX: `${redis.prefix}:${++prefix}`,
       ...environment,
     });
   const statusOf = async ({ url }: WatchedService, token?: string) =>
@@ -135,7 +133,9 @@ describeRedis('The setting', (startRedis) => {
     },
     async REDIS_CLUSTER_NODES() {
       const { address, sent } = await serverThatSays('-ERR odd');
-      void onRedis({ REDIS_CLUSTER_NODES: address });
+      // Without the password of the shared Redis, because the refusal of AUTH would end the
+      // connection.
+      void onRedis({ REDIS_URL: `redis://${address}`, REDIS_CLUSTER_NODES: address });
       await sent('SLOTS');
     },
     async REDIS_SENTINELS() {
@@ -149,7 +149,7 @@ describeRedis('The setting', (startRedis) => {
       await sent('gardens');
     },
     async REDIS_KEY_PREFIX() {
-      const REDIS_KEY_PREFIX = 'odd';
+      const REDIS_KEY_PREFIX = `${redis.prefix}:odd`;
       const { url } = await onRedis({ REDIS_KEY_PREFIX });
       await new HttpClient(url).plants([1, 'Fern']);
       expect(await redis.admin.keys(`${REDIS_KEY_PREFIX}:{*}:plants/alice:events`)).to.have.length(
@@ -159,7 +159,7 @@ describeRedis('The setting', (startRedis) => {
     async REDIS_WAIT_REPLICAS() {
       // A store accepts no writes before it has an id, which that many replicas would have to
       // confirm, too.
-      const REDIS_KEY_PREFIX = 'waiting';
+      const REDIS_KEY_PREFIX = `${redis.prefix}:waiting`;
       await onRedis({ REDIS_KEY_PREFIX });
       const { url } = await onRedis({
         REDIS_KEY_PREFIX,
@@ -169,7 +169,7 @@ describeRedis('The setting', (startRedis) => {
       expect(await new HttpClient(url).create(1, 'Fern')).to.include({ status: 503, error: 50301 });
     },
     async REDIS_STORE_ID() {
-      const REDIS_KEY_PREFIX = 'other';
+      const REDIS_KEY_PREFIX = `${redis.prefix}:other`;
       await onRedis({ REDIS_KEY_PREFIX });
       const REDIS_STORE_ID = '11111111-1111-4111-8111-111111111111';
       expect(String(await rejection(onRedis({ REDIS_KEY_PREFIX, REDIS_STORE_ID })))).to.contain(

@@ -7,7 +7,14 @@ import {
   snapshotStoreContract,
   streamIndexContract,
 } from '../../src/testing';
-import { type RedisServer, describeRedis, formCluster, startReplicated } from '../support/redis';
+import {
+  type RedisServer,
+  type SharedRedis,
+  describeRedis,
+  describeSharedRedis,
+  formCluster,
+  startReplicated,
+} from '../support/redis';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 
@@ -18,14 +25,14 @@ interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
   /** Opens a different store of the same servers with these options. */
   readonly beside?: () => Partial<RedisOptions>;
   /** A plain client, to damage a snapshot. */
-  readonly admin?: () => RedisServer['admin'];
+  readonly admin?: () => SharedRedis['admin'];
 }
 
 const SHARED = { durable: true, shared: true, erases: true, timeoutMs: 40_000 };
 
 function casesOf({
   redis,
-  beside = () => ({ keyPrefix: 'plant-store-beside' }),
+  beside = () => ({ keyPrefix: `${redis().keyPrefix ?? 'plant-store'}-beside` }),
   admin,
   pageSize,
   ...options
@@ -47,7 +54,11 @@ function casesOf({
   const open = () => openWith();
   const openBeside = () => openWith(beside());
   const damage = async (stream: Parameters<Keys['of']>[0]) => {
-    await admin!().hset(new Keys('plant-store').of(stream).snapshot, '1', 'damaged');
+    await admin!().hset(
+      new Keys(redis().keyPrefix ?? 'plant-store').of(stream).snapshot,
+      '1',
+      'damaged',
+    );
   };
   return {
     'an event store': eventStoreContract(open, { ...SHARED, ...options, pageSize }),
@@ -68,16 +79,14 @@ function satisfies(contracts: Record<string, ContractCase[]>): void {
     });
 }
 
-describeRedis('One Redis', (startRedis) => {
-  let server: RedisServer;
-  before(async () => void (server = await startRedis()));
+describeSharedRedis('One Redis', (redis) => {
   for (const pageSize of [1, 1000])
     describe(`with pages of ${pageSize}`, () => {
-      const redis = () => ({ url: server.url });
+      const options = () => ({ url: redis.url, keyPrefix: redis.prefix });
       const empty = async () => {
-        await server.admin.flushall();
+        await redis.admin.unlink(await redis.admin.keys(`${redis.prefix}:*`));
       };
-      satisfies(casesOf({ pageSize, redis, admin: () => server.admin, empty }));
+      satisfies(casesOf({ pageSize, redis: options, admin: () => redis.admin, empty }));
     });
 });
 

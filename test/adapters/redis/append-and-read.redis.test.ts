@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Keys } from '../../../src/adapters/redis';
 import { BEGINNING, type EncodedEvent } from '../../../src/event-sourcing';
 import type { Stream } from '../../../src/testing/streams';
-import { type RedisServer, describeRedis } from '../../support/redis';
+import { describeRedis, describeSharedRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';
 import { CALLS, fill, type Opened, openedPerTest, REFUSED } from './opened';
@@ -11,18 +12,17 @@ const REPLICA = { name: 'StoreUnavailable', message: 'Redis was made a replica' 
 const event = (data = '{}', type = 'Noted'): EncodedEvent => ({ type, data });
 const [a, b] = [event('a'), event('b')];
 
-describeRedis('A stream in Redis', (startRedis) => {
+describeSharedRedis('A stream in Redis', (redis) => {
   const open = openedPerTest();
-  let redis: RedisServer;
   let opened: Opened;
   let stream: Stream;
   let key: string;
   let index: string;
   beforeEach(async () => {
-    redis = await startRedis();
-    opened = await open({ url: redis.url });
+    const keyPrefix = `${redis.prefix}-${randomUUID()}`;
+    opened = await open({ url: redis.url, keyPrefix });
     stream = opened.stream();
-    ({ events: key, index } = new Keys('plant-store').of(stream.name));
+    ({ events: key, index } = new Keys(keyPrefix).of(stream.name));
   });
 
   /** Id and data of all entries. */

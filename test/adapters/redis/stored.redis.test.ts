@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { expect } from 'chai';
 import { Keys } from '../../../src/adapters/redis';
@@ -12,7 +13,7 @@ import {
 } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/streams';
 import { created, deleted, encoded, plantId, plantStreamOf } from '../../support/given';
-import { type RedisServer, describeRedis, startReplicated } from '../../support/redis';
+import { describeRedis, describeSharedRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { FERN, type Opened, REFUSED, openedPerTest } from './opened';
@@ -24,13 +25,13 @@ const ALICE = plantStreamOf('alice');
  */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
-describeRedis('What a store keeps in Redis', (startRedis) => {
+describeSharedRedis('What a store keeps in Redis', (redis) => {
   const open = openedPerTest();
   let opened: Opened;
-  let redis: RedisServer;
+  let prefix: string;
   beforeEach(async () => {
-    redis = await startRedis();
-    opened = await open({ url: redis.url });
+    prefix = `${redis.prefix}-${randomUUID()}`;
+    opened = await open({ url: redis.url, keyPrefix: prefix });
   });
 
   /** All keys, without their prefix, with what they have. */
@@ -43,9 +44,9 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
       stream: (key) => admin.xrange(key, '-', '+'),
     };
     const found: Record<string, unknown> = {};
-    for (const key of await admin.keys('plant-store:*')) {
+    for (const key of await admin.keys(`${prefix}:*`)) {
       expect(await admin.ttl(key), `time to live of ${key}`).to.equal(-1);
-      found[key.slice('plant-store:'.length)] = await read[await admin.type(key)]!(key);
+      found[key.slice(prefix.length + 1)] = await read[await admin.type(key)]!(key);
     }
     return found;
   }
@@ -96,7 +97,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
       throw new Error('the writer ends');
     };
     await rejection(opened.snapshots.save(ALICE, { format: 'f-2', head, chunks: unfinished() }));
-    expect(await redis.admin.exists(`plant-store:{39}:plants/alice:snapshot:draft`)).to.equal(1);
+    expect(await redis.admin.exists(`${prefix}:{39}:plants/alice:snapshot:draft`)).to.equal(1);
     await opened.index.erase(ALICE);
     // The consumer needs the name to drop its data, and removes it.
     const { '{39}:index': left, ...remaining } = await content();
@@ -125,7 +126,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
   it('may contain foreign members in an index: each is reported once, and none blocks its bucket', async () => {
     await opened.append();
     const foreign = ['%61lice', 'plants%2Falice', 'a b', '%zz', 'bob', 'plants/'];
-    for (const member of foreign) await redis.admin.zadd(`plant-store:{39}:index`, 1, member);
+    for (const member of foreign) await redis.admin.zadd(`${prefix}:{39}:index`, 1, member);
     const changed = () => opened.index.changed(39, START, 10);
     for (const page of [await changed(), await changed()])
       expect(page).to.deep.include({
@@ -154,7 +155,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
 
   it('stays unchanged if an erasure fails', async () => {
     await opened.append();
-    await redis.admin.set(new Keys('plant-store').of(ALICE).events, 'no stream');
+    await redis.admin.set(new Keys(prefix).of(ALICE).events, 'no stream');
     const before = await content();
     expect(await rejection(opened.index.erase(ALICE))).to.include(REFUSED);
     expect(await content()).to.deep.equal(before);
@@ -162,7 +163,7 @@ describeRedis('What a store keeps in Redis', (startRedis) => {
 
   describe('for a snapshot', () => {
     const MAX_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 64);
-    const keysOf = (user: string) => new Keys('plant-store').of(plantStreamOf(user));
+    const keysOf = (user: string) => new Keys(prefix).of(plantStreamOf(user));
     let head: Head;
     beforeEach(async () => (head = await opened.stream().add(BEGINNING, FERN)));
 
