@@ -1,6 +1,7 @@
 // Fails if a planted fault no longer applies to the source, or if no test has the title that must
-// find it, so that nobody learns that from CI. Fails, too, if the page of the operations has no
-// colour of enough contrast for a method of the OpenAPI document.
+// find it, so that nobody learns that from CI. Fails, too, if no test has the words that decision
+// record 0013 quotes, or if the page of the operations has no colour of enough contrast for a method
+// of the OpenAPI document.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApi } from '../test/support/open-api';
@@ -24,6 +25,11 @@ for (const fault of FAULTS)
   } catch (error) {
     problems.push(`the planted fault "${fault.what}": ${(error as Error).message}`);
   }
+
+const RECORD = 'docs/decisions/0013-guest-of-koa-and-node.md';
+for (const [, title] of readFileSync(RECORD, 'utf8').matchAll(/: "([^"]+)" \|$/gm))
+  if (!tests.some((text) => text.includes(title!)))
+    problems.push(`${RECORD}: no test has the title "${title}"`);
 
 const PAGE = 'src/adapters/http/docs-page.ts';
 const style = readFileSync(PAGE, 'utf8');

@@ -33,9 +33,10 @@ export function hasBody({ req: { headers } }: Context): boolean {
 }
 
 /**
- * Makes whatever is reading the body of this request stop and fail. Without a reader, the error
- * would end the process. A reader that has just failed, because the body is too large for example,
- * has already removed its listener.
+ * Makes whatever is reading the body of this request stop and fail. Node has no event that tells a
+ * reader that the rest is malformed, and `req.destroy()` would destroy the connection before the
+ * failure is sent. Without a reader, the error would end the process. A reader that has just failed,
+ * because the body is too large for example, has already removed its listener.
  */
 export function failBodyReader(req: IncomingMessage, error: HttpFailure): void {
   if (req.listenerCount('error') > 0) req.emit('error', error);

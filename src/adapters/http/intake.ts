@@ -11,7 +11,8 @@ const CONTINUED_INPUT = Symbol('continued input');
 /**
  * Passes the input of a connection to Node's parser in pieces, each when the scheduler admits it.
  * Node itself parses 64 KiB at once, and up to 32 times that before it reads from another
- * connection.
+ * connection. So 30 clients that sent chunks of one byte made the list of another user wait for
+ * seconds.
  *
  * A piece that waits is put back into the stream of the socket, which is paused until the piece is
  * admitted. So at most two packets of each connection are in memory.
@@ -57,7 +58,8 @@ export class Intake {
       // Node pauses the socket until the app has read a body or has sent responses.
       if (this.socket.isPaused()) return this.#putBack(rest);
     }
-    // One packet in each turn of the event loop.
+    // This packet is dropped. The next one is read in the next turn of the event loop, so that a fast
+    // sender does not take the whole turn.
     this.socket.pause();
     setImmediate(() => this.socket.resume());
   }

@@ -13,7 +13,9 @@ const { handleRequest } = Koa.prototype as unknown as { readonly handleRequest: 
 
 /**
  * A Koa that sends a text, a Buffer, a stream or an empty body itself, because Koa's own last step
- * is slow (see index.ts). Koa still sends all other bodies. Nothing else uses Koa's internals.
+ * watches every response with `on-finished`. That takes a fifth of the processor time of a short
+ * list, and a quarter of the time of a delete. Koa still sends all other bodies. Nothing else uses
+ * Koa's internals.
  */
 export class LeanKoa extends Koa<State> {
   protected async handleRequest(ctx: Koa.Context, fn: (ctx: Koa.Context) => Promise<unknown>) {
