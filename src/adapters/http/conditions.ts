@@ -37,8 +37,9 @@ function isWeaklyEqual(tag: string, etag: string): boolean {
  * of tags takes as long as ten requests.
  */
 function parseTags(condition: string, etag: string): readonly string[] {
-  const withoutEnd = etag.slice(0, -1);
-  return (condition.includes(withoutEnd) && condition.match(/(?:W\/)?"[^"]*"/g)) || [];
+  // A proxy puts its suffix before the closing quote.
+  const withoutClosingQuote = etag.slice(0, -1);
+  return (condition.includes(withoutClosingQuote) && condition.match(/(?:W\/)?"[^"]*"/g)) || [];
 }
 
 /**

@@ -8,16 +8,19 @@ import type { FairScheduler } from './turns';
 
 /**
  * One operation of the interface. The router, `Allow`, CORS, the OpenAPI document and who needs a
- * user follow from it. `failures` lists only those that not every operation may have. `described`
- * has no failures, because their responses follow from `failures`. It is absent for the files of the
- * documentation page.
+ * user follow from it.
  */
 export interface Operation<Needed = Dependencies> {
   readonly method: 'get' | 'put' | 'post' | 'patch' | 'delete';
   readonly path: string;
   /** If one operation needs a user, so does every path that begins with the same segment. */
   readonly needsUser: boolean;
+  /**
+   * What this operation adds to the failures of any request (`openapi-parts.ts`). The document has a
+   * response for each of them, so `described` has only the other responses.
+   */
   readonly failures: readonly FailureName[];
+  /** Absent for the files of the documentation page, which are not in the document. */
   readonly described?: Described;
   /** Returns `undefined` if the operation does not exist in an app with these dependencies. */
   readonly createEndpoint: (dependencies: Needed) => Endpoint | undefined;
@@ -51,9 +54,10 @@ export interface Dependencies {
   readonly document: () => object;
 }
 
-/** `never` keeps `createEndpoint` from being called once more. */
+export type OperationFacts = Omit<Operation, 'createEndpoint'>;
+
 export interface Served {
-  readonly operation: Operation<never>;
+  readonly operation: OperationFacts;
   readonly endpoint: Endpoint;
 }
 

@@ -30,6 +30,12 @@ export interface Listed {
 }
 
 /**
+ * `renderChunks` returns its last chunk instead of yielding it, so the first result of a short page
+ * is already `done`.
+ */
+type Chunk = IteratorResult<string, string>;
+
+/**
  * Renders pages of lists as JSON. A page that fits in one chunk is short, and the latest short page
  * of each user is cached. A longer page is sent chunk by chunk, so that it never is in memory as a
  * whole. Its further chunks are long work of the scheduler, and so is the first chunk of a page of
@@ -114,9 +120,6 @@ export class Pages {
     this.#bytes -= ENTRY_BYTES + entry.text.length;
   }
 }
-
-/** The generator returns its last chunk, so the first result of a short page is already `done`. */
-type Chunk = IteratorResult<string, string>;
 
 function* renderChunks(items: Iterable<object>): Generator<string, string> {
   let text = '[';

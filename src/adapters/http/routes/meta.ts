@@ -20,6 +20,8 @@ import {
 } from '../openapi-parts';
 import type { Endpoint, Operation, Dependencies } from '../operation';
 
+const ABOUT = { name: NAME, version: INTERFACE_VERSION, docs: 'docs', openapi: 'openapi.json' };
+
 function makeAboutEndpoint({ swaggerUi }: Dependencies): Endpoint {
   return (ctx) => {
     forbidCaching(ctx);
@@ -30,8 +32,6 @@ function makeAboutEndpoint({ swaggerUi }: Dependencies): Endpoint {
     else sendJson(ctx, JSON.stringify(ABOUT));
   };
 }
-
-const ABOUT = { name: NAME, version: INTERFACE_VERSION, docs: 'docs', openapi: 'openapi.json' };
 
 function swaggerUiFile(name: string, type: string): Operation['createEndpoint'] {
   return ({ swaggerUi, limitDownload }) => {
