@@ -11,7 +11,7 @@ const WITHOUT_USER = Symbol('without user');
  * request of its connection.
  */
 export function inTurns(scheduler: FairScheduler): Handler {
-  // `authenticate` adds the user to a state later.
+  // Keeps the state and not the user, because `authenticate` sets the user later.
   const previousStates = new WeakMap<Socket, State>();
   return ({ req, state }, next) => {
     const previous = previousStates.get(req.socket);
