@@ -161,6 +161,7 @@ describe('plant-store', () => {
     [4, new OutcomeUnknown('no reply'), 'the outcome is unknown: no reply\n'],
     [1, new UnreadableHistory('event 8 is wrong'), 'event 8 is wrong\n'],
     [70, new TypeError('a bug'), 'TypeError: a bug\n    at '],
+    [70, Object.create(null) as Error, 'a thrown value without a text\n'],
   ] as const)
     it(`exits with ${code} and prints: ${message.split('\n')[0]}`, async () => {
       const outcome = await runCli({ openStore: () => Promise.reject(failure) }, 'list --user a');
