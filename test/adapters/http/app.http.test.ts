@@ -189,6 +189,7 @@ describe('The app beside other middleware', () => {
     const { url, reports, emitted } = await followedBy((ctx, next) => {
       if (ctx.path === '/bug') throw new TypeError('a bug');
       if (ctx.path === '/status') throw Object.assign(new Error('no'), { status: 418 });
+      if (ctx.path === '/unknown-status') return ctx.throw(499);
       if (ctx.path === '/nothing') return next();
       return ctx.throw(ctx.path === '/mine' ? 500 : 403, 'not yours');
     });
@@ -196,19 +197,21 @@ describe('The app beside other middleware', () => {
     expect((await ask(`${url}/mine`)).text).to.equal('Internal Server Error');
     expect(errorOf(await ask(`${url}/bug`))).to.equal(50000);
     expect(await ask(`${url}/status`)).to.include({ status: 418, text: "I'm a Teapot" });
+    expect((await ask(`${url}/unknown-status`)).status).to.equal(500);
     expect(errorOf(await ask(`${url}/nothing`))).to.equal(40400);
     expect((await ask(`${url}/plants`, { method: 'PUT' })).status).to.equal(405);
     const told = reports.map(
       ({ status, cause }) => `${status} ${(cause as Error | undefined)?.message}`,
     );
     expect(told.join()).to.equal(
-      '403 undefined,500 undefined,500 a bug,418 undefined,404 undefined,405 undefined',
+      '403 undefined,500 undefined,500 a bug,418 undefined,500 undefined,404 undefined,405 undefined',
     );
     // Koa emits its own errors, so these are not reported a second time.
     expect(emitted.map(String)).to.deep.equal([
       'ForbiddenError: not yours',
       'InternalServerError: not yours',
       'Error: no',
+      'BadRequestError: Bad Request',
     ]);
   });
 
@@ -373,6 +376,17 @@ describe('The function serve', () => {
     await server.close({ noticeMs: 0, timeoutMs: 1000 });
   });
 
+  it('closes every connection if it may have none, however it makes room for new ones', async () => {
+    const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
+    const authenticator = { authenticate: () => undefined };
+    for (const whenFull of ['refuse', 'close-oldest'] as const) {
+      const server = await serveApp({ plants, authenticator, maxConnections: 0, whenFull });
+      const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
+      await client.ended();
+      await server.close({ noticeMs: 0, timeoutMs: 1000 });
+    }
+  });
+
   it('reports that the app is not ready while its server drains', async () => {
     const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
     const server = await serveApp({ plants, authenticator: { authenticate: () => undefined } });
@@ -399,7 +413,7 @@ describe('A page of another origin', () => {
     const allowed = {
       status: 204,
       vary: 'Origin',
-      'access-control-allow-methods': 'GET,HEAD,POST,DELETE,OPTIONS',
+      'access-control-allow-methods': 'GET,HEAD,POST,DELETE',
       'access-control-allow-headers':
         'Authorization,Content-Type,If-Match,If-None-Match,X-Request-Id,baggage,sentry-trace,traceparent,tracestate',
       'access-control-max-age': '86400',

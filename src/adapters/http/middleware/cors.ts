@@ -30,7 +30,9 @@ export function crossOrigin(origins: readonly string[]): CrossOrigin {
   const allow = (origin: string): Step =>
     cors({
       origin,
-      allowMethods: [...METHODS],
+      // A page cannot read the response to its own OPTIONS, because @koa/cors adds fields to those of
+      // a preflight only.
+      allowMethods: METHODS.filter((method) => method !== 'OPTIONS'),
       allowHeaders: [...INTERFACE_FIELDS, ...TRACING_FIELDS],
       exposeHeaders: ['ETag', 'Link', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
       maxAge: 86_400,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import Koa from 'koa';
 import { type Context, type Handler, sendJson } from '../context';
 import { HttpFailure, FAILURES, isDisconnect, malformedHttp, toFailure } from '../failures';
@@ -19,7 +20,9 @@ export function errors(): Handler {
       // Nobody receives this response. It keeps the report from showing a bug.
       else if (!ctx.writable && isDisconnect(error)) fail(ctx, malformedHttp());
       else if (isLeftToKoa(ctx, error)) {
-        const status = ctx.headerSent ? ctx.status : error.status;
+        // Koa sends a 500 instead of a status that has no name.
+        const sent = STATUS_CODES[error.status] === undefined ? 500 : error.status;
+        const status = ctx.headerSent ? ctx.status : sent;
         // Koa emits the error, so the report does not have it.
         ctx.state.failure = { status, ...(status >= 500 && { reason: 'bug' }) };
         // Koa replaces the header fields of the response by those of the error.
