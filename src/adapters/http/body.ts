@@ -90,7 +90,7 @@ export function bodyReader(limit: number): BodyReader {
     const count = ({ length }: Buffer) => {
       own += length + PIECE_OVERHEAD;
       if (receiving.add(user, length + PIECE_OVERHEAD) > MAX_RECEIVING)
-        failBodyReader(req, closingFailure(FAILURES.unavailable, { reason: 'bodies' }));
+        failBodyReader(req, closingFailure(FAILURES.unavailable, { reason: 'received_bodies' }));
     };
     try {
       // Keeps koa-bodyparser from ignoring other types and from decompressing. The route has

@@ -85,7 +85,7 @@ export class Pages {
 
   #stream(user: User, first: Chunk, next: () => Chunk): Readable {
     if (this.#long.of(user) >= (this.streaming < MAX_LONG ? MAX_LONG_EACH : 1))
-      throw new HttpFailure(FAILURES.unavailable, { reason: 'responses' });
+      throw new HttpFailure(FAILURES.unavailable, { reason: 'long_lists' });
     this.#long.add(user, 1);
     const { scheduler } = this;
     const timer = setTimeout(() => stream.destroy(), this.readTimeoutMs);

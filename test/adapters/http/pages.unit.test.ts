@@ -256,7 +256,7 @@ describe('The text of a list', () => {
       const refused = await rejection(stream(pages, user));
       expect(refused)
         .to.be.instanceOf(HttpFailure)
-        .with.nested.property('details.reason', 'responses');
+        .with.nested.property('details.reason', 'long_lists');
     };
     for (let user = 0; user < 16; user++) await fill(`user ${user}`, 32);
     await fill('another', 1);
