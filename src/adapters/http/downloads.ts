@@ -31,6 +31,8 @@ export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
     unread.get(socket)?.end();
     const { remoteAddress: address = '', bytesRead, destroySoon } = socket;
     const timer = setTimeout(() => {
+      // After the last response (`destroySoon` below) the client may send as much as it likes, and
+      // that does not show that it reads.
       if (socket.bytesRead === bytesRead || !socket.writable) resetOrDestroy(socket);
       else end();
     }, readTimeoutMs).unref();

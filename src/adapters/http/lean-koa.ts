@@ -34,8 +34,8 @@ export class LeanKoa extends Koa<State> {
       else if (!isLeftToKoa && body instanceof Readable && ctx.method !== 'HEAD')
         pipeline(body, res, (error) => {
           // A client that disconnects is not an error of the service. The response has been destroyed,
-          // so Koa only emits the error, and makes an Error of any other value: Koa's own listener
-          // would throw at one, which would end the process.
+          // so `onerror` only emits here. It also wraps a value that is not an Error: at such a value
+          // Koa's own listener would throw, which would end the process.
           if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') ctx.onerror(error);
         });
       // Koa's step sets the status to 404 and then runs the middleware. That has run already, so the

@@ -16,8 +16,11 @@ export function inTurns(scheduler: FairScheduler): Handler {
   return ({ req, state }, next) => {
     const previous = previousStates.get(req.socket);
     previousStates.set(req.socket, state);
-    const lane = previous === undefined ? FIRST_REQUESTS : (previous.user ?? WITHOUT_USER);
-    const admission = scheduler.admit(lane, previous === undefined);
+    const isFirst = previous === undefined;
+    const lane = isFirst ? FIRST_REQUESTS : (previous.user ?? WITHOUT_USER);
+    // A turn with a first request starts fewer requests, because more connections may be waiting to
+    // be accepted.
+    const admission = scheduler.admit(lane, isFirst);
     return admission === undefined ? next() : admission.then(next);
   };
 }

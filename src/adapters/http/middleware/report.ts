@@ -27,6 +27,8 @@ export function report(tell: (request: RequestReport, ctx: Context) => void): Ha
       await next();
     } finally {
       const { user } = ctx.state;
+      // The server may have refused the rest of this request meanwhile. Then the client got that
+      // failure, but the reason and the cause of the app's own one are still reported.
       const refusal = findRefusal(ctx.res);
       const failure = refusal ? { ...ctx.state.failure, ...refusal } : ctx.state.failure;
       tellSafely(

@@ -62,7 +62,8 @@ export function makeListEndpoint(plants: Pick<PlantStore, 'list'>, pages: Pages)
     if (body === undefined) return;
     sendJson(ctx, body);
     // A reset shows the client that the list is incomplete, even over HTTP/1.0, which has no
-    // chunks. A response that has ended is a failure, because the rest of the request was refused.
+    // chunks. If the response has ended although the list has not, the client got a failure instead,
+    // because the rest of its request was refused, and must be able to read that.
     if (body instanceof Readable && ctx.method !== 'HEAD')
       body.once('close', () => {
         if (!body.readableEnded && !ctx.res.writableEnded) resetOrDestroy(ctx.req.socket);
