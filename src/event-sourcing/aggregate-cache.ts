@@ -48,14 +48,11 @@ export class AggregateCache<Aggregate extends { readonly isIdle: boolean }> {
     return entry.aggregate;
   }
 
-  /**
-   * Adds an aggregate without evicting others, because it has no state yet. Its first load or write
-   * calls `resize`, which evicts them.
-   */
+  /** Adds an aggregate that has no state yet, and evicts others like `resize`. */
   add(stream: StreamName, aggregate: Aggregate): void {
-    this.#entries.set(stream, { aggregate, bytes: AGGREGATE_BYTES, referenced: false });
     this.#misses++;
-    this.#bytes += AGGREGATE_BYTES;
+    this.#entries.set(stream, { aggregate, bytes: 0, referenced: false });
+    this.resize(stream, 0);
   }
 
   /**

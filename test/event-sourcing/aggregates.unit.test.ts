@@ -314,6 +314,15 @@ describe('The memory of aggregates', () => {
     expect(aggregates.usage).to.include({ streams: 2, bytes: 14_096, evictions: 3 });
   });
 
+  it('is bounded even if all requests are refused before they load anything', async () => {
+    const { aggregates } = await memory({});
+    for (let id = 0; id < 100; id++)
+      await aggregates
+        .query(counterKind, `user-${id}`, (sum) => sum, { timeoutMs: 0 })
+        .catch(() => {});
+    expect(aggregates.usage.bytes).to.be.at.most(MAX_BYTES);
+  });
+
   it('serves one of two large states that are loaded at once, but both one after the other', async () => {
     const { clock, aggregates, query, inTurn } = await memory({ a: [100, 100], b: [100, 100] });
     const both = [query('a'), query('b')];
