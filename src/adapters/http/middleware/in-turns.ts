@@ -18,8 +18,8 @@ export function inTurns(scheduler: FairScheduler): Handler {
     previousStates.set(req.socket, state);
     const isFirst = previous === undefined;
     const lane = isFirst ? FIRST_REQUESTS : (previous.user ?? WITHOUT_USER);
-    // A turn with a first request starts fewer requests, because more connections may be waiting to
-    // be accepted.
+    // A turn with a first request starts fewer requests, because more connections may be waiting,
+    // and Node accepts one in each turn.
     const admission = scheduler.admit(lane, isFirst);
     return admission === undefined ? next() : admission.then(next);
   };

@@ -11,6 +11,7 @@ import { HttpFailure, FAILURES } from '../failures';
 export function route(served: readonly Served[]): Handler {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const { operation, endpoint } of served)
+    // `captures` has the id as it was sent, and `params` has it decoded.
     router.register(operation.path.replace('{id}', ':id'), [operation.method], (ctx) =>
       endpoint(ctx, (ctx as unknown as { readonly captures: readonly string[] }).captures[0]),
     );
