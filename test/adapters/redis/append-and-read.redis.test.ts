@@ -25,6 +25,18 @@ describeSharedRedis('A stream in Redis', (redis) => {
     ({ events: key, index } = new Keys(keyPrefix).of(stream.name));
   });
 
+  it('is read in shorter pages if many streams are read at once, and still as a whole', async () => {
+    const streams = Array.from({ length: 40 }, (_, at) => opened.stream(`user-${at}`));
+    const events = Array.from({ length: 8 }, () => event(JSON.stringify('x'.repeat(60_000))));
+    for (const each of streams) await each.add(BEGINNING, ...events);
+    const pages = await Promise.all(streams.map((each) => each.read(BEGINNING)));
+    const counts = pages.map((page) => (page.status === 'read' ? page.events.length : 0));
+    expect(Math.min(...counts)).to.equal(1);
+    expect(Math.max(...counts)).to.equal(8);
+    expect(counts.reduce((sum, count) => sum + count)).to.be.below(120);
+    for (const each of streams) expect(await each.history()).to.have.length(8);
+  });
+
   /** Id and data of all entries. */
   const stored = async () =>
     (await redis.admin.xrange(key, '-', '+')).map(([id, fields]) => `${id} ${fields[3]!}`);

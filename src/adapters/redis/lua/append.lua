@@ -15,6 +15,7 @@ The index is written first, so that nothing is written if that fails. Redis refu
 is not above the last id of the stream, even if the entries up to that id were deleted. Then the
 stream has a new sequence number but no new events, which the port permits.
 ]]
+local budget = EXECUTION_BYTES
 local keysOfCall = 2
 local function call(key, args)
   local stream, index = KEYS[key], KEYS[key + 1]

@@ -1,5 +1,6 @@
 #!lua flags=no-writes
 --- @include "guard"
+local budget = EXECUTION_BYTES
 --- @include "page"
 
 -- KEYS: the events of a stream. Argument: the version of the head to read after.
