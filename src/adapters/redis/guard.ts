@@ -66,7 +66,8 @@ export class Guard {
   #isExamining = false;
   #resolveFirst: () => void = () => {};
   /**
-   * Resolves after the first examination, whatever it finds. Stays pending while no server answers.
+   * Resolves after the first examination, whatever it finds. Stays pending until a server has
+   * answered all of it without an error.
    */
   readonly firstExamination = new Promise<void>((resolve) => (this.#resolveFirst = resolve));
 
@@ -147,6 +148,7 @@ export class Guard {
       return new StoreUnavailable('Redis was made a replica', { reason: 'store_refused' });
     }
     const runId = this.#runId;
+    // If INFO is refused, no run id is known, and all guards count as connected to this server.
     for (const guard of this.options.guards)
       if (guard.#runId === runId) guard.#handleObjection(objection);
     return this.createFault();

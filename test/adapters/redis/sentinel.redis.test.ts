@@ -41,6 +41,72 @@ describe('A connection to the primary that Sentinels name', () => {
   });
 });
 
+describe('A Sentinel that no longer knows the primary', () => {
+  it('does not outvote the other Sentinels by the epoch that it knew before', async () => {
+    const before = { peer: ['127.0.0.1', '1'] } as const;
+    const after = { peer: ['127.0.0.1', '2'] } as const;
+    const removed = await new ScriptedSentinel(before).start();
+    const other = await new ScriptedSentinel(after).start();
+    removed.learn(before);
+    const nodes = [removed, other].map(({ port }) => ({ host: '127.0.0.1', port }));
+    const sentinels = new Sentinels(nodes, 'plants');
+    const isPrimary = (address: string) =>
+      until(async () => {
+        await sentinels.ask();
+        return sentinels.primaryAddress === address;
+      });
+    try {
+      await isPrimary('127.0.0.1:1');
+      removed.strangeReply = (asked) =>
+        /master/.test(asked) ? '-ERR No such master with that name\r\n' : undefined;
+      await isPrimary('127.0.0.1:2');
+    } finally {
+      sentinels.close();
+      await removed.close();
+      await other.close();
+    }
+  });
+});
+
+describe('Calls of a connection that waits for replicas', () => {
+  it('alternate between their scripts, so that none waits for all calls of another', async () => {
+    const executed: string[] = [];
+    const confirm: (() => void)[] = [];
+    const client = {
+      callBuffer: async (_: string, [code]: readonly string[]) => {
+        executed.push(/appended/.test(code!) ? 'append' : 'other');
+        return [];
+      },
+      wait: () => new Promise((resolve) => confirm.push(() => resolve(1))),
+    };
+    const guard = {
+      hasSentinels: false,
+      callTimeoutMs: 20_000,
+      waitMs: 1000,
+      demands: { proof: 'role', lease: NO_LEASE },
+      connection: { knownScripts: { has: () => false, add: () => {} } },
+      clientFor: () => client,
+    };
+    const calls = new Calls(guard as unknown as Guard, {
+      waitReplicas: 1,
+      bounds: { calls: 1000, bytes: 2 ** 20 },
+      clock: systemClock,
+    });
+    const [append, erase] = ['append', 'erase'].map((name) => {
+      const script = loadScript(name, {});
+      return () =>
+        calls.make({ ...script, text: name === 'append' ? 'appended' : '' }, [], [], Number);
+    });
+    const made = [...Array.from({ length: 300 }, append!), erase!()];
+    for (let turn = 0; turn < 4; turn++) {
+      await until(async () => confirm.length > 0);
+      confirm.shift()!();
+    }
+    await Promise.all(made);
+    expect(executed).to.deep.equal(['append', 'other', 'append', 'append']);
+  });
+});
+
 describe('A write through Sentinels', () => {
   it('has an unknown outcome if its connection closes right after the reply', async () => {
     const client = { callBuffer: async () => [], stream: { destroyed: true } };
