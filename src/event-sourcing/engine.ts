@@ -1,6 +1,6 @@
 import { AggregateCache } from './aggregate-cache';
 import { LoadQueue } from './load-queue';
-import { type AggregateEvent, safely } from './observe';
+import { type AggregateEvent, ignoreErrors } from './observe';
 import type { Clock } from './ports/clock';
 import type { EventStore } from './ports/event-store';
 import { SNAPSHOT_EVERY, type SnapshotContext, type SnapshotOptions } from './snapshots';
@@ -75,7 +75,7 @@ export class Engine implements Bounds {
     this.timeoutMs = timeoutMs;
     this.maxWaiting = options.maxWaiting ?? 1024;
     this.schedule = options.schedule ?? ((start) => start());
-    this.report = safely(options.observe);
+    this.report = ignoreErrors(options.observe);
     this.snapshots = snapshots && {
       store: snapshots.store,
       every: snapshots.every ?? SNAPSHOT_EVERY,

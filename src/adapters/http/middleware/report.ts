@@ -1,23 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { ignoreErrors } from '../../../event-sourcing';
 import type { Context, Handler } from '../context';
 import type { RequestReport } from '../options';
 import { findRefusal } from '../refusals';
-
-/**
- * Ignores the errors of a reporter. A reporter that fails must not turn the response to a request
- * into a failure. In a listener of a socket, its error would even end the process.
- */
-export function ignoreErrors<Arguments extends readonly unknown[]>(
-  tell: (...reported: Arguments) => void,
-): (...reported: Arguments) => void {
-  return (...reported) => {
-    try {
-      tell(...reported);
-    } catch {
-      // There is nowhere to report this, because the reporter itself has failed.
-    }
-  };
-}
 
 export function report(tell: (request: RequestReport, ctx: Context) => void): Handler {
   const tellSafely = ignoreErrors(tell);
