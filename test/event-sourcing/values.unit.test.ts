@@ -1,6 +1,7 @@
 /** Values of the engine and of its ports: events as JSON, names of streams, and faults. */
 import { inspect } from 'node:util';
 import { expect } from 'chai';
+import { PROCESS_CLOCK } from '../../src/adapters/redis/clock';
 import { systemClock } from '../../src/adapters/system';
 import {
   BrokenSnapshot,
@@ -198,12 +199,16 @@ describe('A fault of a store', () => {
   });
 });
 
-describe('The clock of the system', () => {
-  it('does not fire early if it is asked to wait longer than a timer can', async () => {
-    let happened = false;
-    const cancel = systemClock.after(Infinity, () => (happened = true));
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    cancel();
-    expect(happened).to.equal(false);
+for (const [name, clock] of Object.entries({
+  'The clock of the system': systemClock,
+  'The default clock of the Redis adapter': PROCESS_CLOCK,
+}))
+  describe(name, () => {
+    it('does not fire early if it is asked to wait longer than a timer can', async () => {
+      let happened = false;
+      const cancel = clock.after(Infinity, () => (happened = true));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      cancel();
+      expect(happened).to.equal(false);
+    });
   });
-});
