@@ -20,7 +20,7 @@ function collectMessages(error: unknown, seen: Set<Error>): string[] {
       ? errors.flatMap((one: unknown) => collectMessages(one, seen))
       : [];
     const own = message || [...new Set(contained)].join(', ') || name;
-    // Whoever wraps an error may take over its message.
+    // Code that wraps an error may repeat its message.
     if (own !== messages.at(-1)) messages.push(own);
   }
   return messages;

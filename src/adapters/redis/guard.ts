@@ -66,8 +66,8 @@ export class Guard {
   #isExamining = false;
   #resolveFirst: () => void = () => {};
   /**
-   * Resolves after the first examination, whatever it finds. Stays pending until a server has
-   * answered all of it without an error.
+   * Resolves once a server has answered a whole examination without an error, even if that has
+   * findings.
    */
   readonly firstExamination = new Promise<void>((resolve) => (this.#resolveFirst = resolve));
 

@@ -2,9 +2,10 @@
 Returns whether there are more entries (1 or 0), and the entries after the head at `version`, packed
 into one string. The entry of the head itself comes first if it is stored, without its type and
 data, so that the caller can compare its commit. At least one more entry follows if there is one,
-then as many as fit into `limit` entries and `PAGE_BYTES`. All pages of an execution share `budget`:
-once it is used up, each further page has only one more entry. Otherwise many calls that each read a
-page would keep Redis from serving anybody else for as long as all of their pages take.
+then as many as fit into `limit` entries and `PAGE_BYTES`. All pages of an execution share `budget`,
+which the including script declares: once it is used up, each further page has only one more entry.
+Otherwise many calls that each read a page would keep Redis from serving other clients for as long
+as all of their pages take.
 
 An entry is packed as its id, type, data and commit, each after its length in bytes (32 bits,
 big-endian). An entry with other fields is packed as its id and the length 0xffffffff. If entries
@@ -29,7 +30,7 @@ local function page(stream, version, limit)
       local length = fields and #fields[2] + #fields[4] + #fields[6] or 0
       local isFull = count == limit or count > 0 and (size + length > PAGE_BYTES or budget <= 0)
       if isFull then return {1, table.concat(parts)} end
-      budget = budget - ENTRY_BYTES - length
+      budget = budget - EVENT_OVERHEAD_BYTES - length
       if not fields then
         parts[#parts + 1] = struct.pack('>I4c0I4', #entryId, entryId, 0xffffffff)
       elseif length < 4096 then
